@@ -1,6 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { hashApiKey, isApiKey, Problem, trimOuter, type KeyRefusal, type KeyState } from '@onecode/domain';
+import {
+  hashApiKey,
+  isApiKey,
+  KEY_REFUSALS,
+  Problem,
+  trimOuter,
+  type KeyRefusal,
+  type KeyState,
+} from '@onecode/domain';
 import { findCaller, recordKeyUsage, type Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
@@ -66,17 +74,9 @@ export function createAuthenticator(database: Database): Authenticator {
   };
 }
 
-const REFUSAL_DETAILS = {
-  // No detail: the response is the same as for an unknown key.
-  revoked: {},
-  expired: { detail: 'This key has expired.' },
-  suspended: { detail: 'The account of this key is suspended.' },
-};
-
 /** Returns the problem for a known key that may not be used. */
-export function invalidKey(cause: KeyRefusal): Problem {
-  return new Problem('invalid_api_key', REFUSAL_DETAILS[cause]);
-}
+export const invalidKey = (cause: KeyRefusal): Problem =>
+  new Problem('invalid_api_key', { detail: KEY_REFUSALS[cause] });
 
 /** Returns the credential after the scheme `Bearer` (in any case: RFC 9110, 11.1), or null without one. */
 function bearerCredential(header = ''): string | null {

@@ -41,7 +41,7 @@ describe('authenticate', () => {
   it.each([
     [
       'revoked',
-      'invalid_api_key',
+      'The API key is not valid.',
       ({ keyId }: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, keyId),
     ],
     [
@@ -74,8 +74,8 @@ describe('authenticate', () => {
     await revokeApiKey(store.database, TEST_ACTOR, caller.keyId);
     await pass(5 * 60_000);
     expect(await find(caller, true)).toMatchObject({ keyId: caller.keyId });
-    expect(await refusalOf(caller)).toBe('invalid_api_key');
-    expect(await refusalOf(caller, true)).toBe('invalid_api_key');
+    expect(await refusalOf(caller)).toBe('The API key is not valid.');
+    expect(await refusalOf(caller, true)).toBe('The API key is not valid.');
   });
 
   it('looks a suspended account up again, even if the key is checked again', async () => {

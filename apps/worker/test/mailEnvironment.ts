@@ -1,8 +1,14 @@
 import { createLog } from '@onecode/runtime';
-import { createApiKey, createApplication, createOwnAccount } from '@onecode/store/accounts';
+import { createApiKey, createApplication } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { readMailStatistics } from '@onecode/store/mails';
-import { createUser, inviteMember, type MemberRole, type StaffRole } from '@onecode/store/users';
+import {
+  createOwnAccount,
+  createUser,
+  inviteMember,
+  type MemberRole,
+  type StaffRole,
+} from '@onecode/store/users';
 import { Mailbox, openForFile, TEST_ACTOR, TEST_SECRET_KEY, type TestDatabase } from '@onecode/testing';
 import { openMailer, type Mailer } from '../src/mail/mailer.js';
 import { createMailRun } from '../src/mail/sendMails.js';

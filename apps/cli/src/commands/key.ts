@@ -1,11 +1,11 @@
 import {
   createApiKey,
   findApplications,
+  KEY_DAYS_MAX,
   listApiKeys,
   revokeApiKey,
   type ApiKey,
 } from '@onecode/store/accounts';
-import { KEY_DAYS_MAX } from '@onecode/domain';
 import type { Command } from 'commander';
 import { commandGroup, id, keyEnding, wholeNumber } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';

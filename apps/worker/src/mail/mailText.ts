@@ -1,4 +1,5 @@
-import { MUTABLE_MAILS, NO_COUNTRY, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import { NO_COUNTRY, type Locale } from '@onecode/domain';
+import { MUTABLE_MAILS, type MailFacts, type MailKind } from '@onecode/store/mails';
 import { letterOf, type Letter } from './letter.js';
 import { AROUND, TEXTS, type Target, type Text, type Around } from './texts.js';
 

@@ -1,4 +1,5 @@
-import { findingTexts, type FindingText, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import { findingTexts, type FindingText, type Locale } from '@onecode/domain';
+import type { MailFacts, MailKind } from '@onecode/store/mails';
 
 /** The values that a text can use in addition to the facts of its kind. */
 export interface Around {

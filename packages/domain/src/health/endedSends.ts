@@ -1,5 +1,5 @@
 import type { FailureReason } from '../sends/send.js';
-import type { TrafficCount } from '../sends/traffic.js';
+import type { TrafficCount } from './traffic.js';
 
 /** The counts of the last few minutes, for the health findings. Messages accepted in the last twenty seconds are not counted. */
 export interface RecentTraffic {

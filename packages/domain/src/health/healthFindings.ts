@@ -12,7 +12,7 @@ import {
 } from './healthStatistics.js';
 import { FINDINGS_IN_PORTUGUESE } from './findingsInPortuguese.js';
 import type { FailureReason, Locale } from '../sends/send.js';
-import type { TrafficCount, WebhookResult } from '../sends/traffic.js';
+import type { TrafficCount, WebhookResult } from './traffic.js';
 
 export interface Finding {
   name: FindingName;

@@ -1,5 +1,4 @@
-import type { KeyRefusal, KeyState } from '../accounts/keys.js';
-import type { LimitCause, RecipientCause } from './problems.js';
+import type { KeyRefusal, KeyState, LimitCause, RecipientCause } from './problems.js';
 import type { Locale, Mode, Send, UnitBucket } from './send.js';
 import { GUESSES_MAX } from './verification.js';
 

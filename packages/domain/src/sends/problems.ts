@@ -54,6 +54,15 @@ export class Problem extends Error {
   }
 }
 
+/** Why a known key is refused, with the `detail` of `invalid_api_key`. A revoked key gets the same response as an unknown one. */
+export const KEY_REFUSALS = {
+  revoked: PROBLEMS.invalid_api_key.meaning,
+  expired: 'This key has expired.',
+  suspended: 'The account of this key is suspended.',
+} as const;
+export type KeyRefusal = keyof typeof KEY_REFUSALS;
+export type KeyState = 'valid' | KeyRefusal;
+
 /** Why a send may not be created now, with the `detail` of `rate_limited`. `Retry-After` gives the time to wait. */
 export const LIMIT_REFUSALS = {
   account_rate: 'This account has reached its limit of sends per minute.',

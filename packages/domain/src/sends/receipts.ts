@@ -13,6 +13,7 @@ import type { MessageStatus, Outcome } from './outcome.js';
 import {
   DELIVERY_STATES,
   DONE,
+  hasArrived,
   isDelivering,
   isInProgress,
   type AttemptChange,
@@ -23,7 +24,6 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
-import { hasArrived } from './traffic.js';
 
 /** A recipient's statement that they did not request the code in one of our messages. */
 export interface Denial {

@@ -136,6 +136,10 @@ export function isDelivering({ phase }: Pick<Send, 'phase'>): boolean {
   return phase !== 'unconfirmed' && phase !== 'done';
 }
 
+/** Returns whether a receipt has confirmed that the message is on the recipient's phone. */
+export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
+  status === 'delivered' || status === 'read';
+
 /** Returns whether this attempt of the send is in progress. */
 export function isInProgress(send: Pick<Send, 'attemptNumber' | 'phase'>, attempt: number): boolean {
   return send.phase === 'calling' && send.attemptNumber === attempt;

@@ -7,7 +7,7 @@ import {
   type SenderBlock,
   type SenderStatistics,
 } from '../../src/health/healthStatistics.js';
-import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../../src/sends/traffic.js';
+import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../../src/health/traffic.js';
 
 type Read = { [Name in keyof HealthStatistics]-?: NonNullable<HealthStatistics[Name]> };
 type Change = Partial<HealthStatistics>;

@@ -42,6 +42,9 @@ export const findCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>
 
 type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode' | 'expiresAt'> & { key: string };
 
+/** The longest lifetime, in days, of a key that expires. */
+export const KEY_DAYS_MAX = 3_650;
+
 interface KeyTerms {
   /** 1 to 100 characters. */
   name?: string | null;

@@ -5,4 +5,3 @@ export * from './breaker.js';
 export * from './credits.js';
 export * from './deleteAccount.js';
 export * from './settings.js';
-export * from './trialAccounts.js';

@@ -65,3 +65,12 @@ export async function changeSettings(
     return after;
   });
 }
+
+/** Returns today (UTC, as `2026-11-23`), the live sends that trial accounts created on it, and their shared limit in the settings. */
+export async function readTrialSends(database: Connection) {
+  const [row] = await database.sql.query<[{ day: string; sends: number; perDay: number }]>`
+    select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
+      trial_sends_per_day as "perDay"
+    from settings cross join (select (now() at time zone 'UTC')::date as today) d`;
+  return row;
+}

@@ -1,5 +1,6 @@
 export { queueLowBalanceAlerts, setBalanceAlert } from './balanceAlerts.js';
-export { queueKeyExpiryAlerts } from './keyAlerts.js';
+export { KEY_MAIL_DAYS, queueKeyExpiryAlerts } from './keyAlerts.js';
+export { type MailFacts, type MailKind, MUTABLE_MAILS, type MutableMail } from './mailKinds.js';
 export {
   deleteOldEntries,
   dropMail,

@@ -1,7 +1,8 @@
-import { KEY_MAIL_DAYS } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { writeMails } from './writeMails.js';
 
+/** The numbers of days before a key's expiry at which its account gets a mail. */
+export const KEY_MAIL_DAYS = [14, 3] as const;
 /** A mail is at most this late, after workers were stopped. It is less than the time for which the outbox keeps a sent mail. */
 const LATE_DAYS_MAX = 3;
 

@@ -1,6 +1,7 @@
-import { LATE_MAILS, type Locale, type MailKind } from '@onecode/domain';
+import type { Locale } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { LATE_MAILS, type MailKind } from './mailKinds.js';
 import { FAILS_FOR_LONG } from './staffAlerts.js';
 
 /** How long a worker may take to send a claimed mail. After that another worker claims it, and sends it again with the same Message-ID. */

@@ -1,6 +1,6 @@
-import type { MailKind } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { takeAction } from '../users/outwardLimits.js';
+import type { MailKind } from './mailKinds.js';
 import { writeMails } from './writeMails.js';
 
 /** Audit log actions that change a person's own security; the person gets a mail. */

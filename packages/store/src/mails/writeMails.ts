@@ -1,15 +1,8 @@
-import {
-  encrypt,
-  EVENTS,
-  type AccountEvent,
-  type Keyring,
-  type Locale,
-  type MailFacts,
-  type MailKind,
-} from '@onecode/domain';
+import { encrypt, type Keyring, type Locale } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
+import type { MailFacts, MailKind } from './mailKinds.js';
 
 type Sql = Pick<Connection, 'sql'>;
 
@@ -19,6 +12,28 @@ export interface NewMail<Kind extends MailKind> {
   event: string;
   facts: MailFacts[Kind];
 }
+
+/** An event for a webhook: its type, and its data in addition to the account. It contains no send, number, code or key. */
+interface AccountEvent {
+  type: 'balance.low' | 'breaker.tripped' | 'sender.blocked' | 'webhook.test';
+  data: Readonly<Record<string, string | number | null>>;
+}
+
+/** The events that accompany mails to an account's admins. */
+const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) => AccountEvent } = {
+  low_balance: ({ left, below, perDay }) => ({
+    type: 'balance.low',
+    data: { units_left: left, below, live_sends_last_day: perDay },
+  }),
+  breaker_tripped: ({ country, sends, unverified, until }) => ({
+    type: 'breaker.tripped',
+    data: { country, sends, unverified, until },
+  }),
+  sender_blocked: ({ senderId, language, country, reason }) => ({
+    type: 'sender.blocked',
+    data: { sender_id: senderId, language, country, reason },
+  }),
+};
 
 /**
  * The recipients of a mail: one person, the staff, or an account's admins, optionally with one person added (`and`) or excluded

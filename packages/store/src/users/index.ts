@@ -27,6 +27,12 @@ export {
   removeMember,
 } from './members.js';
 export {
+  createOwnAccount,
+  type FirstApplication,
+  mayCreateAccount,
+  type NewOwnAccount,
+} from './ownAccounts.js';
+export {
   listPasskeys,
   type Passkey,
   PASSKEY_NAME_LENGTH_MAX,

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
-import { IDENTITY_CHECKS, KEY_DAYS_MAX } from '@onecode/domain';
+import { IDENTITY_CHECKS } from '@onecode/domain';
 import {
   changeApplication,
   createApiKey,
   createApplication,
   findApplications,
+  KEY_DAYS_MAX,
   listApiKeys,
   revokeApiKey,
   type Application,

@@ -1,5 +1,5 @@
-import { keyNotice } from '@onecode/domain';
 import type { ApiKey, Application } from '@onecode/store/accounts';
+import { KEY_MAIL_DAYS } from '@onecode/store/mails';
 import type { Json } from '../../http/json.js';
 
 export type ApplicationView = Json<ReturnType<typeof applicationView>>;
@@ -23,6 +23,20 @@ export const applicationView = ({
   ...application,
   limits: { perMinute, perRecipientHour },
 });
+
+/** A key that has not been used for this number of days should be revoked. */
+const UNUSED_KEY_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/** Returns the reason to act on an active key: it expires soon, or it has not been used for a long time; null if there is none. */
+export function keyNotice(
+  { createdAt, lastUsedAt, expiresAt }: Pick<ApiKey, 'createdAt' | 'lastUsedAt' | 'expiresAt'>,
+  now: Date,
+): 'expires_soon' | 'unused' | null {
+  if (expiresAt !== null && expiresAt.getTime() - now.getTime() <= KEY_MAIL_DAYS[0] * DAY_MS)
+    return 'expires_soon';
+  return now.getTime() - (lastUsedAt ?? createdAt).getTime() >= UNUSED_KEY_DAYS * DAY_MS ? 'unused' : null;
+}
 
 type KeyState = 'active' | 'expired' | 'revoked';
 

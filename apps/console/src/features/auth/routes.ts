@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { COUNTRIES, type Locale } from '@onecode/domain';
-import { createOwnAccount, readSettings, type NewOwnAccount } from '@onecode/store/accounts';
+import { readSettings } from '@onecode/store/accounts';
 import { sendsMail } from '@onecode/store/mails';
-import { acceptInvitation, findInvitation } from '@onecode/store/users';
+import { acceptInvitation, createOwnAccount, findInvitation, type NewOwnAccount } from '@onecode/store/users';
 import { countriesField, languageField, nameField, readCountries, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';

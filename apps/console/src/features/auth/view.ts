@@ -1,5 +1,4 @@
-import type { FirstApplication } from '@onecode/store/accounts';
-import type { MemberRole } from '@onecode/store/users';
+import type { FirstApplication, MemberRole } from '@onecode/store/users';
 
 /** The default country: the one in which the service runs. */
 export const HOME_COUNTRY = 'BR';

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { MUTABLE_MAILS } from '@onecode/domain';
-import { muteMails, readMutedMails } from '@onecode/store/mails';
+import { MUTABLE_MAILS, muteMails, readMutedMails } from '@onecode/store/mails';
 import {
   changeUser,
   endOtherSessions,

@@ -1,5 +1,5 @@
 import type { Passkey, UserSession } from '@onecode/store/users';
-import type { MutableMail } from '@onecode/domain';
+import type { MutableMail } from '@onecode/store/mails';
 import type { Json } from '../../http/json.js';
 
 export type PasskeyView = Json<Passkey>;

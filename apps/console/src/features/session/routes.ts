@@ -1,6 +1,6 @@
-import { isStaffTwoFactorRequired, mayCreateAccount } from '@onecode/store/accounts';
+import { isStaffTwoFactorRequired } from '@onecode/store/accounts';
 import { sendsMail } from '@onecode/store/mails';
-import { listMemberships } from '@onecode/store/users';
+import { listMemberships, mayCreateAccount } from '@onecode/store/users';
 import { route, type Route } from '../../http/route.js';
 import type { SessionView } from './view.js';
 

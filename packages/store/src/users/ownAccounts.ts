@@ -1,10 +1,10 @@
 import type { Locale } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
-import { listMemberships } from '../users/members.js';
-import { createAccount } from './accounts.js';
-import { createApiKey } from './apiKeys.js';
-import { createApplication } from './applications.js';
+import { createAccount } from '../accounts/accounts.js';
+import { createApiKey } from '../accounts/apiKeys.js';
+import { createApplication } from '../accounts/applications.js';
+import { listMemberships } from './members.js';
 
 export interface NewOwnAccount {
   name: string;
@@ -56,13 +56,4 @@ export async function createOwnAccount(
 export async function mayCreateAccount(database: Connection, userId: string): Promise<boolean> {
   const where = { id: userId, accountMadeAt: null, members: { none: {} } };
   return (await database.prisma.user.findFirst({ where, select: { id: true } })) !== null;
-}
-
-/** Returns today (UTC, as `2026-11-23`), the live sends that trial accounts created on it, and their shared limit in the settings. */
-export async function readTrialSends(database: Connection) {
-  const [row] = await database.sql.query<[{ day: string; sends: number; perDay: number }]>`
-    select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
-      trial_sends_per_day as "perDay"
-    from settings cross join (select (now() at time zone 'UTC')::date as today) d`;
-  return row;
 }

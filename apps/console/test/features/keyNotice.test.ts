@@ -1,4 +1,4 @@
-import { keyNotice } from '../../src/accounts/keys.js';
+import { keyNotice } from '../../src/features/applications/view.js';
 
 const NOW = new Date('2026-11-29T12:00:00Z');
 const inDays = (days: number): Date => new Date(NOW.getTime() + days * 86_400_000);

@@ -1,4 +1,4 @@
-import type { Finding } from '../health/healthFindings.js';
+import type { Finding } from '@onecode/domain';
 
 type Nothing = Record<string, never>;
 

@@ -1,5 +1,5 @@
 import { NO_COUNTRY } from '../recipients/recipient.js';
-import { isDelivering, type Send } from './send.js';
+import { hasArrived, isDelivering, type Send } from '../sends/send.js';
 
 /** The counted events: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
 export type TrafficEvent =
@@ -53,7 +53,3 @@ const LATE_SECONDS = 30;
 
 const isLate = ({ createdAt, deliveredAt, readAt }: Send): boolean =>
   Number(deliveredAt ?? readAt) - createdAt.getTime() > LATE_SECONDS * 1_000;
-
-/** Returns whether a receipt has confirmed that the message is on the recipient's phone. */
-export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
-  status === 'delivered' || status === 'read';
