@@ -45,20 +45,14 @@ export interface NewSend {
   traceparent: string | null;
 }
 
-/** The send that has an idempotency key, and whether its request had the same body. */
-interface EarlierSend {
-  id: string;
-  isRepeat: boolean;
-}
-
 /** Numbers of sends by the time at which they count as created, in milliseconds since 1970, oldest first. */
 export type SendTimes = readonly (readonly [createdAt: number, sends: number])[];
 
 /** The stored data that decides a request. Times are milliseconds since 1970. */
 export interface CreationState {
   keyState: KeyState;
-  /** The send that has the idempotency key of the request. */
-  earlier: EarlierSend | null;
+  /** The send that has the idempotency key of the request, and whether its request had the same body. */
+  earlier: { id: string; isRepeat: boolean } | null;
   mode: Mode;
   language: Locale;
   codeValiditySeconds: number;
@@ -236,7 +230,7 @@ function decide(one: Creating): CreationDecision {
 }
 
 /** Returns the send that the batch has created with the idempotency key of a request. */
-function earlierInBatch({ request: { idempotency }, inApplication }: Creating): EarlierSend | null {
+function earlierInBatch({ request: { idempotency }, inApplication }: Creating): CreationState['earlier'] {
   if (idempotency === null) return null;
   const earlier = inApplication.find(({ request }) => request.idempotency?.key === idempotency.key)?.request;
   return earlier === undefined
@@ -354,20 +348,22 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
   };
   const units = unitsFrom('free_quota', inAccount) + unitsFrom('credit', inAccount);
   const unitsOfDay = state.unitsOfDay + units;
-  const pointsLeft = guessPointsLeft(one);
+  const { wrong_guesses = null, active_codes = null } = guessLimitEnds(one);
   return {
     account_rate: fullUntil('account'),
     application_rate: fullUntil('application'),
     recipient_rate: fullUntil('recipient'),
-    wrong_guesses: pointsLeft < 0 ? now + (-pointsLeft / POINTS_PER_DAY) * DAY_MS : null,
-    active_codes: pointsLeft < 0 ? null : activeCodesEndAt(one, pointsLeft),
+    wrong_guesses,
+    active_codes,
     breaker: state.breakerUntil,
     month_ceiling: usedUntil(nextMonth, state.unitsPerMonth, state.unitsOfMonth + units),
     day_ceiling: usedUntil(tomorrow, state.unitsPerDay, unitsOfDay),
-    trial_share: isTrial ? usedUntil(tomorrow, state.trialAccountSendsPerDay, unitsOfDay) : null,
-    trial_ceiling: isTrial
-      ? usedUntil(tomorrow, state.trialSendsPerDay, state.trialSendsOfDay + batchTrialSends)
-      : null,
+    trial_share: usedUntil(tomorrow, isTrial ? state.trialAccountSendsPerDay : null, unitsOfDay),
+    trial_ceiling: usedUntil(
+      tomorrow,
+      isTrial ? state.trialSendsPerDay : null,
+      state.trialSendsOfDay + batchTrialSends,
+    ),
     trial_failures: trialFailuresUntil(state, units, now),
   };
 }
@@ -379,39 +375,36 @@ function bucketOf({ state: { freeQuota, credits }, inAccount }: Creating): UnitB
 }
 
 /**
- * Returns the guess points left after wrong guesses and this code, before active codes; negative if too few. Infinite without a guess
- * budget. A live code must have room for all its guesses. In test mode only guesses that were made count.
+ * Returns when the recipient's guess budget will allow the request. A live code must have room for all its guesses after the wrong guesses
+ * (`wrong_guesses`) and after those that active codes still allow (`active_codes`). In test mode only guesses that were made count.
  */
-function guessPointsLeft(one: Creating): number {
-  const { request, state } = one;
-  if (state.guessPointsMax === null) return Infinity;
-  // A code of the batch that is easier to guess raises the maximum, as a stored one does.
-  const maxima = activeInBatch(one).map((earlier) => earlier.state.guessPointsMax ?? 0);
-  const needed = request.guessCost * (state.mode === 'live' ? GUESSES_MAX : 1);
-  return Math.max(state.guessPointsMax, ...maxima) - (state.wrongPoints ?? 0) - needed;
-}
+function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?: number } {
+  const { request, state, inAccount, now } = one;
+  if (state.guessPointsMax === null) return {};
+  const isLive = state.mode === 'live';
+  const inBatch = createdFor(request, inAccount).filter(
+    ({ decision }) => isLive && decision.send.mode === 'live',
+  );
+  // A code that is easier to guess raises the maximum, also one of the batch.
+  const pointsMax = Math.max(
+    state.guessPointsMax,
+    ...inBatch.map((earlier) => earlier.state.guessPointsMax ?? 0),
+  );
+  let left = pointsMax - (state.wrongPoints ?? 0) - request.guessCost * (isLive ? GUESSES_MAX : 1);
+  if (left < 0) return { wrong_guesses: now + (-left / POINTS_PER_DAY) * DAY_MS };
 
-/** Returns the live sends that the batch has created for the recipient of a live request. */
-const activeInBatch = ({ request, state, inAccount }: Creating): CreatedRequest[] =>
-  state.mode === 'live'
-    ? createdFor(request, inAccount).filter(({ decision }) => decision.send.mode === 'live')
-    : [];
-
-/** Returns when enough active codes will have ended for the remaining points to allow the request. Verified codes are no longer active. */
-function activeCodesEndAt(one: Creating, pointsLeft: number): number | null {
-  const inBatch = activeInBatch(one).map(
+  const codesInBatch = inBatch.map(
     ({ request, decision }) => [decision.send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
   );
   // The codes that end last keep their points longest, so they count first. When the points are used up, the code just counted has to end.
-  const latestFirst = [...(one.state.activeCodes ?? []), ...inBatch].toSorted(
+  const latestFirst = [...(state.activeCodes ?? []), ...codesInBatch].toSorted(
     ([end], [otherEnd]) => otherEnd - end,
   );
-  let left = pointsLeft;
   for (const [endsAt, points] of latestFirst) {
     left -= points;
-    if (left < 0) return endsAt + ENDED_CODE_SECONDS * 1000;
+    if (left < 0) return { active_codes: endsAt + ENDED_CODE_SECONDS * 1000 };
   }
-  return null;
+  return {};
 }
 
 /**

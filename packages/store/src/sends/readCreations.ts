@@ -142,7 +142,7 @@ export async function readCreations(
       -- The units left, and whether a new send has to wait for a turn.
       o.free_quota as "freeQuota", o.credits,
       -- Not "exists", which a plan may replace by a scan of all waiting sends.
-      (
+      p.mode = 'live' and (
         select true from sends w where w.is_waiting and w.account_id = r.account_id and w.application_id = r.application_id
           and coalesce(w.country, 'ZZ') = r.country and w.locale = coalesce(r.locale, o.language) limit 1
       ) is not null as "othersWait"
