@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
-import { ClientGone } from './body.js';
+import { ClientGone } from './requests.js';
 
 /** Writes a JSON response. Unlike Express, it adds no charset parameter to the media type: JSON defines none (RFC 8259, 11). */
 export function answerJson(response: Response, status: number, body: object): void {

@@ -21,7 +21,11 @@ export function createApp(context: ApiContext): Express {
   app.disable('x-powered-by');
   app.enable('strict routing').enable('case sensitive routing');
 
-  app.use(requestLog(log, routeOf), requestSpan(TRACED, routeOf), prepareRequests(metrics, config.BASE_URL));
+  app.use(
+    requestLog(log, routeOf),
+    requestSpan(TRACED, routeOf),
+    prepareRequests(metrics.requests, config.BASE_URL),
+  );
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
   // Express tries the paths in this order, and most requests are webhooks.

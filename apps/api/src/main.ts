@@ -25,8 +25,8 @@ import {
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth.js';
 import { readApiConfig } from './config.js';
+import { apiMetrics } from './context.js';
 import { healthMetrics, showHealth } from './health.js';
-import { apiMetrics } from './metrics.js';
 import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 

@@ -1,6 +1,6 @@
 import { Problem } from '@onecode/domain';
 import { RawConnection, requestBytes, startLocalServer, until, type LocalServer } from '@onecode/testing';
-import { createBodyReader } from '../src/body.js';
+import { createBodyReader } from '../src/requests.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 1_024 * KIB;

@@ -15,7 +15,7 @@ import { contractCalls, type ContractCalls } from '@onecode/testing/contract-tes
 import { createApp } from '../src/app.js';
 import { createAuthenticator, type Authenticator } from '../src/auth.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
-import { apiMetrics } from '../src/metrics.js';
+import { apiMetrics } from '../src/context.js';
 import { createRefusedRequestRecorder, type RefusedRequestRecorder } from '../src/refusedRequests.js';
 import { createHttpServer } from '../src/server.js';
 

@@ -20,9 +20,8 @@ import { createSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
-import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
-import { idempotencyKeyBytes, setSendId } from '../requests.js';
+import { idempotencyKeyBytes, readJsonBody, setSendId } from '../requests.js';
 import { sendView } from './sendStatus.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;

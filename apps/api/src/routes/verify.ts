@@ -6,9 +6,8 @@ import { verifySend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
 import { invalidKey } from '../auth.js';
 import type { ApiContext } from '../context.js';
-import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
-import { setSendId } from '../requests.js';
+import { readJsonBody, setSendId } from '../requests.js';
 
 /**
  * Returns the handler of `POST /v1/send/{id}/verify`. A guess is committed before the response, so it counts even if the response is lost.

@@ -12,7 +12,7 @@ import {
 } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
-import { createBodyReader } from '../body.js';
+import { createBodyReader } from '../requests.js';
 
 /**
  * The largest webhook that Meta documents. Real posts are a few kilobytes; after an outage, they have up to 1,000 statuses, about 350 KiB.
