@@ -5,7 +5,6 @@ import {
   numberPepperCheck,
   runbookPath,
   skipped,
-  keyVersions,
   webhookCheck,
   type DeploymentCheck,
   type RedisHealth,
@@ -75,7 +74,7 @@ async function examine(): Promise<DeploymentCheck[]> {
     examineRedis(config, runtime),
     examineWebhook(config.BASE_URL),
   ]);
-  const keys = config.SECRET_KEY && keyVersions(config.SECRET_KEY);
+  const keys = config.SECRET_KEY && [...config.SECRET_KEY.keys.keys()];
   return [...(await examineDatabase(keys, redis.health)), redis.check, webhook];
 }
 

@@ -1,5 +1,5 @@
-import { createHmac, hash, hkdfSync } from 'node:crypto';
-import { requireKey, type Keyring } from '../security/keyring.js';
+import { createHmac, hkdfSync } from 'node:crypto';
+import type { Keyring } from '../security/keyring.js';
 
 const KEY_BYTES = 32;
 /** 128 bits, so that no two phone numbers share a key. */
@@ -22,8 +22,8 @@ export function deriveNumberPepper({ current, keys }: Keyring): Keyring {
  * @param canonical a result of `canonicalNumber`
  */
 export function recipientKeys(pepper: Keyring, canonical: string): string[] {
-  return keyVersions(pepper).map((version) => {
-    const mac = computeMac(pepper, version, 'number:', canonical).subarray(0, RECIPIENT_KEY_BYTES);
+  return [...pepper.keys].map(([version, key]) => {
+    const mac = computeMac(key, 'number:', canonical).subarray(0, RECIPIENT_KEY_BYTES);
     return `${version}:${mac.toString('base64url')}`;
   });
 }
@@ -34,24 +34,10 @@ export function recipientKeys(pepper: Keyring, canonical: string): string[] {
  * trying all numbers would reveal it.
  */
 export function bodyHashes(pepper: Keyring, body: Uint8Array): string[] {
-  return keyVersions(pepper).map((version) =>
-    Buffer.concat([Buffer.of(version), computeMac(pepper, version, 'body:', body)]).toString('hex'),
+  return [...pepper.keys].map(([version, key]) =>
+    Buffer.concat([Buffer.of(version), computeMac(key, 'body:', body)]).toString('hex'),
   );
 }
 
-/**
- * Returns the stored form of a refused request's idempotency key: the SHA-256 of its bytes, by which a person who knows the key can find
- * the request.
- */
-export function hashIdempotencyKey(bytes: Uint8Array): Buffer {
-  return hash('sha256', bytes, 'buffer');
-}
-
-/** Returns the versions of a keyring's keys, the current one first. */
-export const keyVersions = ({ current, keys }: Keyring): number[] => [
-  current,
-  ...[...keys.keys()].filter((version) => version !== current),
-];
-
-const computeMac = (pepper: Keyring, version: number, label: string, data: string | Uint8Array): Buffer =>
-  createHmac('sha256', requireKey(pepper, version)).update(label).update(data).digest();
+const computeMac = (key: Buffer, label: string, data: string | Uint8Array): Buffer =>
+  createHmac('sha256', key).update(label).update(data).digest();

@@ -48,6 +48,14 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
+/**
+ * Returns the stored form of a refused request's idempotency key: the SHA-256 of its bytes, by which a person who knows the key can find
+ * the request.
+ */
+export function hashIdempotencyKey(bytes: Uint8Array): Buffer {
+  return hash('sha256', bytes, 'buffer');
+}
+
 /** Returns the part of a key that stays visible after its creation: its prefix and its last four characters. */
 export function apiKeyHint(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`;

@@ -1,4 +1,4 @@
-/** Secret keys by version (1 to 255). New values use the key `current`; the other keys are only for reading older values. */
+/** Secret keys by version (1 to 255), the current one first. New values use it; the other keys are only for reading older values. */
 export interface Keyring {
   current: number;
   keys: ReadonlyMap<number, Buffer>;
