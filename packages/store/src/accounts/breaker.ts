@@ -15,7 +15,7 @@ const SENT_WITHIN_SECONDS = 60;
  * without those that people had no time to verify. A send that was sent late counts only if it was verified, so that an outage of the
  * service cannot trip a breaker.
  */
-const judgedSends = (accountId: Prisma.Sql, at: Prisma.Sql): Prisma.Sql => Prisma.sql`
+export const judgedSends = (accountId: Prisma.Sql, at: Prisma.Sql): Prisma.Sql => Prisma.sql`
   select s.* from applications p cross join lateral (
     select s.* from sends s
     where s.application_id = p.id and s.id >= first_id_at(${at} - interval '1 day')
@@ -27,25 +27,8 @@ const judgedSends = (accountId: Prisma.Sql, at: Prisma.Sql): Prisma.Sql => Prism
   )
   order by s.id desc limit ${SENDS_MAX}::integer`;
 
-/** The maximum number of prefixes listed for a trip, and how many people must share a prefix, so that none identifies a number. */
-const PREFIXES_MAX = 5;
-const PREFIX_PEOPLE_MIN = 5;
-
 /** How long a trip blocks a country. */
 const BLOCK_SECONDS = 3_600;
-
-/** A period in which the breaker blocked an account's sends to a country. */
-export interface BreakerTrip {
-  /** `NO_COUNTRY` for numbers without a country. */
-  country: string;
-  trippedAt: Date;
-  openUntil: Date;
-  isOpen: boolean;
-  sends: number;
-  unverified: number;
-  /** While the breaker is open: the most frequent prefixes of the numbers of these sends, in descending order. */
-  prefixes: { prefix: string; sends: number; verified: number }[];
-}
 
 export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
@@ -93,24 +76,4 @@ export async function tripBreaker(database: Database, evidence: CountryEvidence)
     await writeMails(connection, { kind: 'breaker_tripped', event, facts }, { adminsOf: accountId });
     return true;
   });
-}
-
-/** Returns the latest trip of each country of an account, newest first. */
-export async function listBreakerTrips(database: Database, accountId: string): Promise<BreakerTrip[]> {
-  return database.sql.query<BreakerTrip[]>`
-    select t.country, t.tripped_at as "trippedAt", t.open_until as "openUntil", t.open_until > statement_timestamp() as "isOpen",
-      t.sends, t.unverified, p.prefixes
-    from breaker_trips t cross join lateral (
-      select coalesce(jsonb_agg(g order by g.sends desc, g.prefix), '[]') as prefixes from (
-        select left(s.recipient, least(8, length(s.recipient) - 4)) as prefix, count(*)::integer as sends,
-          (count(*) filter (where s.verification = 'verified'))::integer as verified
-        from (${judgedSends(Prisma.sql`t.account_id`, Prisma.sql`t.tripped_at`)}) s
-        -- Skips numbers that are already masked.
-        where t.open_until > statement_timestamp() and coalesce(s.country, ${NO_COUNTRY}) = t.country and s.recipient ~ '^[+][0-9]+$'
-        group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
-        order by sends desc, prefix limit ${PREFIXES_MAX}::integer
-      ) g
-    ) p
-    where t.account_id = ${accountId}::uuid
-    order by t.tripped_at desc`;
 }

@@ -1,4 +1,5 @@
 export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
+export { type BreakerTrip, listBreakerTrips } from './breakerTrips.js';
 export { countDeliveryHours, readDeliveries } from './deliveryHours.js';
 export { countHeldMessages } from './heldMessages.js';
 export { type ExhaustedRecipient, listExhaustedRecipients } from './exhaustedRecipients.js';

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   changeAccount,
   findAccount,
-  listBreakerTrips,
   readBreakerEvidence,
   resetBreaker,
   tripBreaker,
@@ -10,6 +9,7 @@ import {
 } from '@onecode/store/accounts';
 import {
   countRefusedRequests,
+  listBreakerTrips,
   listRefusedRequests,
   type Page,
   type RefusedRequestFilter,

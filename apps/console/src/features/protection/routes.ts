@@ -1,10 +1,5 @@
-import {
-  CEILING_BOUNDS,
-  changeAccount,
-  findAccount,
-  listBreakerTrips,
-  resetBreaker,
-} from '@onecode/store/accounts';
+import { CEILING_BOUNDS, changeAccount, findAccount, resetBreaker } from '@onecode/store/accounts';
+import { listBreakerTrips } from '@onecode/store/reports';
 import { Type } from 'typebox';
 import { countriesField, readCountries, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';

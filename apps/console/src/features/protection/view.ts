@@ -1,5 +1,6 @@
 import { COUNTRIES } from '@onecode/domain';
-import type { Account, BreakerTrip } from '@onecode/store/accounts';
+import type { Account } from '@onecode/store/accounts';
+import type { BreakerTrip } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 
 /** The protection of an account from abuse and unexpected bills, for its members and for staff. */
