@@ -21,43 +21,29 @@ export interface GuessedSend extends Pick<Send, 'verification' | 'expiresAt'> {
   wrongGuesses: number;
 }
 
-/** What a guess may change. */
-export interface GuessChange extends Partial<Pick<Send, 'verification' | 'verifiedAt'>> {
-  /** The new number of wrong guesses. The store appends the time of the guess. */
-  wrongGuesses?: number;
-  /** When the last allowed wrong guess was judged. */
-  lockedAt?: Date;
-}
-
 /** Returns the code's state at a time: a pending code expires at its deadline. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }
 
 /**
- * Judges one guess. Calls `matches` only if the guess counts. No attempt begins after a code was verified or locked. A guess at a verified,
- * locked or expired code changes nothing.
+ * Judges one guess. Calls `matches` only if the guess counts. No attempt begins after a code was verified or locked.
+ *
+ * @returns `isCounted`: whether the guess has to be written; a guess at a verified, locked or expired code changes nothing
  */
 export function judge(
   send: GuessedSend,
   now: Date,
   matches: () => boolean,
-): { result: Judgement; change?: GuessChange } {
+): { result: Judgement; isCounted: boolean } {
   const state = verificationAt(send, now);
-  if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
+  if (state !== 'pending')
+    return { result: { valid: false, verification: state, attemptsLeft: 0 }, isCounted: false };
   if (matches())
-    return {
-      result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: now },
-    };
-  const wrongGuesses = send.wrongGuesses + 1;
-  const attemptsLeft = GUESSES_MAX - wrongGuesses;
-  if (attemptsLeft > 0)
-    return { result: { valid: false, verification: 'pending', attemptsLeft }, change: { wrongGuesses } };
-  return {
-    result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-    change: { wrongGuesses, verification: 'locked', lockedAt: now },
-  };
+    return { result: { valid: true, verification: 'verified', attemptsLeft: 0 }, isCounted: true };
+  const attemptsLeft = GUESSES_MAX - send.wrongGuesses - 1;
+  const verification = attemptsLeft > 0 ? 'pending' : 'locked';
+  return { result: { valid: false, verification, attemptsLeft }, isCounted: true };
 }
 
 /** Returns a random code of six digits. All are equally likely, because `crypto.randomInt` has no modulo bias. */

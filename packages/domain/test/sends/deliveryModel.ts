@@ -176,8 +176,13 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
 
 /** A person enters a code. */
 export function runGuess(model: Model, real: Real, isRight: boolean): void {
-  const { change } = judge(real.send, real.now, () => isRight);
-  real.send = { ...real.send, ...change };
+  const { result, isCounted } = judge(real.send, real.now, () => isRight);
+  if (isCounted) {
+    const verifiedAt = result.valid ? real.now : null;
+    const wrongGuesses = real.send.wrongGuesses + (result.valid ? 0 : 1);
+    const verification = result.verification as Send['verification'];
+    real.send = { ...real.send, verification, verifiedAt, wrongGuesses };
+  }
   check(model, real);
 }
 

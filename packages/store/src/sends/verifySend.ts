@@ -1,10 +1,10 @@
 import {
   judge,
-  type GuessChange,
   type GuessedSend,
   type Judgement,
   type KeyRefusal,
   type Send,
+  type Verification,
 } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { createBatcher, createLookUp, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
@@ -48,9 +48,9 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const send = await readGuessedSend(database, guess);
     if (send === undefined) return { outcome: 'not_found' };
-    const { result, change } = judge(send, send.now, () => guess.matches(send.codeHash));
-    if (change !== undefined) {
-      const end = await getWriter(database)({ guess, send, change });
+    const { result, isCounted } = judge(send, send.now, () => guess.matches(send.codeHash));
+    if (isCounted) {
+      const end = await getWriter(database)({ guess, send, verification: result.verification });
       if (end === 'stale') continue;
       if (end !== 'written') return { outcome: 'key_refused', cause: end };
     }
@@ -83,22 +83,18 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
 interface GuessWrite {
   guess: Guess;
   send: GuessedRow;
-  change: GuessChange;
+  /** The state of the code after the guess. */
+  verification: Verification;
 }
 
-const toGuessRecord = ({ guess, send, change }: GuessWrite): object => {
-  const after = { ...send, ...change };
-  return {
-    id: send.id,
-    version: send.version,
-    account_id: guess.accountId,
-    key_id: guess.keyId,
-    judged_at: send.now,
-    verification: after.verification,
-    verified_at: after.verifiedAt,
-    locked_at: change.lockedAt,
-  };
-};
+const toGuessRecord = ({ guess, send, verification }: GuessWrite): object => ({
+  id: send.id,
+  version: send.version,
+  account_id: guess.accountId,
+  key_id: guess.keyId,
+  judged_at: send.now,
+  verification,
+});
 
 /** `stale`: the send had another version. Otherwise the key is refused. */
 type WriteEnd = 'written' | 'stale' | KeyRefusal;
@@ -123,15 +119,15 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
         select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
       ), 'revoked') as key_state
       from json_to_recordset(${JSON.stringify([...first.values()].map(toGuessRecord))}::json) as g (
-        id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
-        verified_at timestamptz, locked_at timestamptz
+        id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text
       )
     ), changes as materialized (
       select * from guesses where key_state = 'valid'
     ), ${lock} written as (
       update sends s set version = s.version + 1, verification = g.verification,
-        verified_at = g.verified_at, locked_at = g.locked_at,
-        wrong_guess_times = case when g.verified_at is null then array_append(s.wrong_guess_times, g.judged_at) else s.wrong_guess_times end
+        verified_at = case g.verification when 'verified' then g.judged_at end,
+        locked_at = case g.verification when 'locked' then g.judged_at end,
+        wrong_guess_times = case g.verification when 'verified' then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
       returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, s.status, s.verification = 'verified' as is_right
