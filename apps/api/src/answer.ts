@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorRequestHandler, Request, Response } from 'express';
-import { PROBLEMS, Problem } from '@onecode/domain';
-import { logOf, type Logger } from '@onecode/runtime';
-import { ClientGone } from './requests.js';
+import type { ErrorRequestHandler, Response } from 'express';
+import { hashIdempotencyKey, PROBLEMS, Problem } from '@onecode/domain';
+import { logOf, requestFacts, type Logger } from '@onecode/runtime';
+import type { RefusedRequestCounter } from '@onecode/store/reports';
+import type { AttributedRequest } from './auth.js';
+import { ClientGone, idempotencyKeyBytes, routeOf } from './requests.js';
 
 /** Writes a JSON response. Unlike Express, it adds no charset parameter to the media type: JSON defines none (RFC 8259, 11). */
 export function answerJson(response: Response, status: number, body: object): void {
@@ -18,7 +20,7 @@ export function answerText(response: Response, status: number, text: string): vo
 }
 
 /** Returns a problem's own detail, or else the meaning of its code. */
-export const detailOf = ({ code, details }: Problem): string => details.detail ?? PROBLEMS[code].meaning;
+const detailOf = ({ code, details }: Problem): string => details.detail ?? PROBLEMS[code].meaning;
 
 /** Returns a problem as application/problem+json (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
@@ -33,18 +35,18 @@ export function problemBody(problem: Problem, docsUrl: string): string {
   });
 }
 
-/** Returns the error handler: it answers a `Problem` with its problem+json, and any other error with a 500. @param record called first */
+/** Returns the error handler: it answers a `Problem` with its problem+json, and any other error with a 500. */
 export function problemWriter(
   docsUrl: string,
   log: Logger,
-  record: (request: Request, problem: Problem) => void,
+  refusedRequests: RefusedRequestCounter,
 ): ErrorRequestHandler {
   // Express recognizes an error handler by its four parameters.
   return (error: unknown, request, response, _next) => {
     if (error instanceof ClientGone) return void response.destroy();
     const problem = error instanceof Problem ? error : new Problem('internal_error');
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
-    record(request, problem);
+    countRefusal(refusedRequests, request, problem);
     writeHead(response, problem);
     const body = problemBody(problem, docsUrl);
     if (request.complete) return void response.end(body);
@@ -53,6 +55,28 @@ export function problemWriter(
     response.write(body);
     request.resume().once('end', () => response.end());
   };
+}
+
+/** Counts a refused request, unless its key is unknown. */
+function countRefusal(counter: RefusedRequestCounter, request: AttributedRequest, problem: Problem): void {
+  const { caller } = request;
+  if (caller === undefined) return;
+  const { accountId, applicationId, keyId } = caller;
+  const { code, details } = problem;
+  const key = idempotencyKeyBytes(request);
+  counter.count({
+    requestId: requestFacts(request).request_id,
+    accountId,
+    applicationId,
+    keyId,
+    refusedAt: new Date(),
+    route: `${request.method} ${routeOf(request)}`,
+    status: PROBLEMS[code].status,
+    code,
+    detail: detailOf(problem),
+    fields: Object.keys(details.errors ?? {}),
+    idempotencyKeyHash: key && hashIdempotencyKey(key),
+  });
 }
 
 /** The `WWW-Authenticate` challenges, required for every 401 (RFC 9110, 15.5.2). RFC 6750 defines the Bearer challenges. */

@@ -41,7 +41,7 @@ export function createApp(context: ApiContext): Express {
   app.use(() => {
     throw new Problem('not_found');
   });
-  app.use(problemWriter(config.DOCS_URL, log, refusedRequests.record));
+  app.use(problemWriter(config.DOCS_URL, log, refusedRequests));
   return app;
 }
 

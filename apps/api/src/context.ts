@@ -8,9 +8,9 @@ import {
 } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import type { TrafficCounter } from '@onecode/store/operations';
+import type { RefusedRequestCounter } from '@onecode/store/reports';
 import type { Authenticator } from './auth.js';
 import type { ApiConfig } from './config.js';
-import type { RefusedRequestRecorder } from './refusedRequests.js';
 
 /** The resources of the process, which its routes share. */
 export interface ApiContext extends Pick<Authenticator, 'authenticate'> {
@@ -18,13 +18,11 @@ export interface ApiContext extends Pick<Authenticator, 'authenticate'> {
   database: Database;
   deliveryQueue: Queues;
   log: Logger;
-  metrics: ApiMetrics;
-  refusedRequests: RefusedRequestRecorder;
+  metrics: ReturnType<typeof apiMetrics>;
+  refusedRequests: RefusedRequestCounter;
   traffic: TrafficCounter;
   readiness: Readiness;
 }
-
-export type ApiMetrics = ReturnType<typeof apiMetrics>;
 
 /** Registers the metrics of the requests to this process. */
 export function apiMetrics(registry: Registry) {

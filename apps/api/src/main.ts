@@ -22,12 +22,12 @@ import {
   createTrafficCounter,
   recordIncidents,
 } from '@onecode/store/operations';
+import { createRefusedRequestCounter } from '@onecode/store/reports';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth.js';
 import { readApiConfig } from './config.js';
 import { apiMetrics } from './context.js';
 import { healthMetrics, showHealth } from './health.js';
-import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 
 /** A request on a silent connection fails, or is read again on a new connection, within three seconds. */
@@ -51,10 +51,10 @@ await runProcess('api', readApiConfig, async (config, log) => {
   const deliveryQueue = openQueues(config);
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const metrics = apiMetrics(registry);
-  const refusedRequests = createRefusedRequestRecorder(database);
+  const refusedRequests = createRefusedRequestCounter();
   const traffic = createTrafficCounter();
   const flush = async (): Promise<void> => {
-    await Promise.all([flushKeyUsage(), refusedRequests.flush(), traffic.flush(database)]);
+    await Promise.all([flushKeyUsage(), refusedRequests.flush(database), traffic.flush(database)]);
   };
   const onFlushFault = repeatedFaults(log, 'warn', 'usage recording failed');
   const flushLoop = startLoop(flush, FLUSH_MS, onFlushFault);

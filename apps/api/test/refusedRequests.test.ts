@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 const keptOf = async (of: Pick<TestCaller, 'accountId'> = caller): Promise<ListedRefusedRequest[]> => {
-  await api.refusedRequests.flush();
+  await api.refusedRequests.flush(api.db.database);
   return (await listRefusedRequests(api.db.database, of.accountId, {}, { limit: 100 })).requests;
 };
 
@@ -145,12 +145,12 @@ it('an accepted request is not kept', async () => {
 
 it('a request that is refused before its key is looked up is not kept', async () => {
   const count = async () => (await api.db.sql('select from refused_requests')).length;
-  await api.refusedRequests.flush();
+  await api.refusedRequests.flush(api.db.database);
   const before = await count();
   const never = { key: `${caller.key.slice(0, -7)}${'0'.repeat(7)}` };
   for (const headers of [{}, bearer(never), { Authorization: 'Basic eA==' }])
     expect((await api.request.post('/v1/send').set(headers).send({ to: PHONE })).status).toBe(401);
-  await api.refusedRequests.flush();
+  await api.refusedRequests.flush(api.db.database);
   expect(await count()).toBe(before);
 });
 
@@ -188,15 +188,15 @@ describe('equal refusals', () => {
 it('an unavailable database does not affect refusals; they are lost, and later ones are written', async () => {
   const proxy = await startTcpProxy(api.db.url, 'cut');
   const database = openDatabase(proxy.url, { connectionsMax: 1 });
-  const other = await startApi({ refusalDatabase: database });
+  const other = await startApi();
   try {
     const one = await buildCaller(other.db.database, 'live', { freeQuota: 0 });
-    await expect(other.refusedRequests.flush()).resolves.toBeUndefined();
+    await expect(other.refusedRequests.flush(database)).resolves.toBeUndefined();
     expect((await other.create(one)).status).toBe(402);
-    await expect(other.refusedRequests.flush()).rejects.toThrow();
+    await expect(other.refusedRequests.flush(database)).rejects.toThrow();
     await proxy.open();
     expect((await other.create(one, '{')).status).toBe(422);
-    await other.refusedRequests.flush();
+    await other.refusedRequests.flush(database);
     const kept = await api.db.sql('select status from refused_requests where account_id = $1', [
       one.accountId,
     ]);

@@ -3,6 +3,7 @@ import type { Keyring } from '@onecode/domain';
 import { closeHttpServer, createLog, createReadiness, listen, openQueues, Registry } from '@onecode/runtime';
 import { pingDatabase, type Database } from '@onecode/store/client';
 import { createTrafficCounter } from '@onecode/store/operations';
+import { createRefusedRequestCounter, type RefusedRequestCounter } from '@onecode/store/reports';
 import {
   openForFile,
   openTestEnvironment,
@@ -16,7 +17,6 @@ import { createApp } from '../src/app.js';
 import { createAuthenticator, type Authenticator } from '../src/auth.js';
 import { readApiConfig, type ApiConfig } from '../src/config.js';
 import { apiMetrics } from '../src/context.js';
-import { createRefusedRequestRecorder, type RefusedRequestRecorder } from '../src/refusedRequests.js';
 import { createHttpServer } from '../src/server.js';
 
 export { bearer, PHONE } from '@onecode/testing/contract-tests';
@@ -34,8 +34,8 @@ export interface TestApi
   url: string;
   /** The base of the problem types in its responses. */
   docsUrl: string;
-  /** Records refused requests. Only the test writes them to the database. */
-  refusedRequests: RefusedRequestRecorder;
+  /** Counts refused requests. Only the test writes them to the database. */
+  refusedRequests: RefusedRequestCounter;
   close(): Promise<void>;
 }
 
@@ -43,8 +43,6 @@ interface TestApiOptions {
   baseUrl?: string;
   /** Replaces the test database, for tests of outages. */
   database?: Database;
-  /** Replaces the test database only for refused requests. */
-  refusalDatabase?: Database;
 }
 
 const base64 = ({ keys, current }: Keyring): string => (keys.get(current) as Buffer).toString('base64');
@@ -74,7 +72,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const deliveryQueue = openQueues({ ...config, QUEUE_PREFIX: prefix });
   const database = options.database ?? db.database;
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
-  const refusedRequests = createRefusedRequestRecorder(options.refusalDatabase ?? database);
+  const refusedRequests = createRefusedRequestCounter();
   const log = createLog('api', config.LOG_LEVEL);
   const readiness = createReadiness(log, { database: () => pingDatabase(database) });
   const app = createApp({

@@ -46,6 +46,31 @@ export async function storeRefusedRequests(
     )`;
 }
 
+/** Refused requests of this process that are not written yet. A killed process loses them. */
+export interface RefusedRequestCounter {
+  /** Keeps the first refusal of an application on a route for a reason, and counts further ones in it. */
+  count(request: Omit<RefusedRequest, 'count'>): void;
+  /** Writes the requests since the last flush. @throws the database's error; these requests are lost */
+  flush(database: Connection): Promise<void>;
+}
+
+export function createRefusedRequestCounter(): RefusedRequestCounter {
+  const refusals = new Map<string, RefusedRequest>();
+  return {
+    count(request) {
+      const { applicationId, route, code, detail, fields } = request;
+      const name = JSON.stringify([applicationId, route, code, detail, fields]);
+      const first = refusals.get(name) ?? { ...request, count: 0 };
+      refusals.set(name, { ...first, count: first.count + 1 });
+    },
+    async flush(database) {
+      const requests = [...refusals.values()];
+      refusals.clear();
+      await storeRefusedRequests(database, requests);
+    },
+  };
+}
+
 /** Deletes up to `limit` refused requests that are older than `REFUSED_REQUEST_DAYS`. @returns how many */
 export function deleteOldRefusedRequests(database: Connection, limit: number): Promise<number> {
   return database.sql.execute`
