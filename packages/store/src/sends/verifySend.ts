@@ -60,7 +60,7 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
 }
 
 /** The fields of a send that a guess needs, with the database's time. */
-interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'traceparent'> {
+interface GuessedRow extends GuessedSend, Pick<Send, 'traceparent'> {
   codeHash: Uint8Array;
   version: number;
   now: Date;
@@ -73,7 +73,7 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
       ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
     ) with ordinality as g (id, account_id, ordinal)
     cross join lateral (
-      select id, version, verification, coalesce(cardinality(wrong_guess_times), 0) as "wrongGuesses", expires_at as "expiresAt",
+      select version, verification, coalesce(cardinality(wrong_guess_times), 0) as "wrongGuesses", expires_at as "expiresAt",
         code_hash as "codeHash", traceparent
       -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
@@ -88,7 +88,7 @@ interface GuessWrite {
 }
 
 const toGuessRecord = ({ guess, send, verification }: GuessWrite): object => ({
-  id: send.id,
+  id: guess.id,
   version: send.version,
   account_id: guess.accountId,
   key_id: guess.keyId,
@@ -111,7 +111,7 @@ const getWriter = oncePerClient((database: Database) =>
  * and the units of failed sends. Of several guesses at one send, only the first is tried.
  */
 async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WriteEnd[]> {
-  const first = new Map(writes.toReversed().map((write) => [write.send.id, write]));
+  const first = new Map(writes.toReversed().map((write) => [write.guess.id, write]));
   const { lock, lockedIds } = lockSends(first.size);
   const rows = await database.sql.query<{ id: string; end: WriteEnd }[]>`
     with guesses as materialized (
@@ -139,6 +139,6 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
     from guesses g left join written w using (id) order by w.account_id`;
   const ends = new Map(rows.map(({ id, end }) => [id, end]));
   return writes.map((write) =>
-    first.get(write.send.id) === write ? (ends.get(write.send.id) as WriteEnd) : 'stale',
+    first.get(write.guess.id) === write ? (ends.get(write.guess.id) as WriteEnd) : 'stale',
   );
 }
