@@ -124,8 +124,11 @@ export type CreatedSend = Pick<
   'id' | 'mode' | 'status' | 'phase' | 'verification' | 'traceparent' | 'createdAt' | 'expiresAt'
 >;
 
+/** A created send, with the request and the state from which it was decided. */
 export interface CreatedDecision {
   outcome: 'created';
+  request: NewSend;
+  state: CreationState;
   /** It is `waiting` if its account's turn decides when it is sent. */
   send: CreatedSend;
   locale: Locale;
@@ -137,21 +140,14 @@ export interface CreatedDecision {
   now: Date;
 }
 
-/** A created send, with the request and the state from which it was decided. */
-export interface CreatedRequest {
-  request: NewSend;
-  state: CreationState;
-  decision: CreatedDecision;
-}
-
 /** A request with everything that it is checked against. */
 interface Creating {
   request: NewSend;
   state: CreationState;
   /** The sends that the batch has created in the account of the request. */
-  inAccount: readonly CreatedRequest[];
+  inAccount: readonly CreatedDecision[];
   /** The sends that the batch has created in the application of the request. */
-  inApplication: readonly CreatedRequest[];
+  inApplication: readonly CreatedDecision[];
   /** The live sends that the batch has created for all trial accounts together. */
   batchTrialSends: number;
   now: number;
@@ -168,8 +164,8 @@ export function decideCreations(
   requests: readonly NewSend[],
   states: readonly (CreationState | undefined)[],
   now: number,
-): { decisions: CreationDecision[]; created: Map<string, CreatedRequest[]> } {
-  const created = new Map<string, CreatedRequest[]>();
+): { decisions: CreationDecision[]; created: Map<string, CreatedDecision[]> } {
+  const created = new Map<string, CreatedDecision[]>();
   let batchTrialSends = 0;
   const decisions = requests.map((request, index): CreationDecision => {
     const state = states[index];
@@ -179,7 +175,7 @@ export function decideCreations(
     const inApplication = inAccount.filter((earlier) => earlier.request.applicationId === applicationId);
     const decision = decide({ request, state, inAccount, inApplication, batchTrialSends, now });
     if (decision.outcome === 'created') {
-      inAccount.push({ request, state, decision });
+      inAccount.push(decision);
       created.set(accountId, inAccount);
       if (state.trialCountries !== null) batchTrialSends += 1;
     }
@@ -211,6 +207,8 @@ function decide(one: Creating): CreationDecision {
   const createdAt = new Date(now);
   return {
     outcome: 'created',
+    request,
+    state,
     send: {
       id: request.id,
       mode,
@@ -311,12 +309,12 @@ export function addSends(times: SendTimes, sends: number, now: number): SendTime
 }
 
 /** Returns the created sends to the recipient of a request. */
-const createdFor = ({ recipientKey }: NewSend, created: readonly CreatedRequest[]): CreatedRequest[] =>
+const createdFor = ({ recipientKey }: NewSend, created: readonly CreatedDecision[]): CreatedDecision[] =>
   created.filter(({ request }) => request.recipientKey === recipientKey);
 
 /** Returns the number of units that created sends take from a bucket. */
-export const unitsFrom = (bucket: UnitBucket, created: readonly CreatedRequest[]): number =>
-  created.filter(({ decision }) => decision.chargedFrom === bucket).length;
+export const unitsFrom = (bucket: UnitBucket, created: readonly CreatedDecision[]): number =>
+  created.filter(({ chargedFrom }) => chargedFrom === bucket).length;
 
 /** Returns the limit that reopens last, on a tie the first in `limitEnds`; null if all limits allow the request. */
 function limitRefusal(
@@ -382,9 +380,7 @@ function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?:
   const { request, state, inAccount, now } = one;
   if (state.guessPointsMax === null) return {};
   const isLive = state.mode === 'live';
-  const inBatch = createdFor(request, inAccount).filter(
-    ({ decision }) => isLive && decision.send.mode === 'live',
-  );
+  const inBatch = createdFor(request, inAccount).filter(({ send }) => isLive && send.mode === 'live');
   // A code that is easier to guess raises the maximum, also one of the batch.
   const pointsMax = Math.max(
     state.guessPointsMax,
@@ -394,7 +390,7 @@ function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?:
   if (left < 0) return { wrong_guesses: now + (-left / POINTS_PER_DAY) * DAY_MS };
 
   const codesInBatch = inBatch.map(
-    ({ request, decision }) => [decision.send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
+    ({ request, send }) => [send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
   );
   // The codes that end last keep their points longest, so they count first. When the points are used up, the code just counted has to end.
   const latestFirst = [...(state.activeCodes ?? []), ...codesInBatch].toSorted(

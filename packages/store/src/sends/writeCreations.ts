@@ -1,4 +1,4 @@
-import { addSends, unitsFrom, type CreatedRequest } from '@onecode/domain';
+import { addSends, unitsFrom, type CreatedDecision } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
 
@@ -13,7 +13,7 @@ import { bytesText, prismaSql } from '../client/sql.js';
  */
 export async function writeCreations(
   { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
-  created: ReadonlyMap<string, readonly CreatedRequest[]>,
+  created: ReadonlyMap<string, readonly CreatedDecision[]>,
   now: number,
 ): Promise<Set<string>> {
   const records = [...created].map(([accountId, sends]) => accountRecord(accountId, sends, now));
@@ -75,8 +75,8 @@ export async function writeCreations(
 }
 
 /** The changes of one account and its applications, and its new sends. */
-function accountRecord(accountId: string, created: readonly CreatedRequest[], now: number): object {
-  const [{ state }] = created as [CreatedRequest];
+function accountRecord(accountId: string, created: readonly CreatedDecision[], now: number): object {
+  const [{ state }] = created as [CreatedDecision];
   const units = { free_quota: unitsFrom('free_quota', created), credit: unitsFrom('credit', created) };
   const unitsTaken = units.free_quota + units.credit;
   return {
@@ -94,17 +94,14 @@ function accountRecord(accountId: string, created: readonly CreatedRequest[], no
     // The last send of an application has its highest number.
     applications: [...new Map(created.map((one) => [one.request.applicationId, one]))].map(([id, last]) => ({
       application_id: id,
-      sends_created: last.decision.number,
-      times: addSends(last.state.applicationTimes, last.decision.number - last.state.applicationSends, now),
+      sends_created: last.number,
+      times: addSends(last.state.applicationTimes, last.number - last.state.applicationSends, now),
     })),
     sends: created.map(sendRecord),
   };
 }
 
-const sendRecord = ({
-  request,
-  decision: { send, number, locale, chargedFrom },
-}: CreatedRequest): object => ({
+const sendRecord = ({ request, send, number, locale, chargedFrom }: CreatedDecision): object => ({
   id: request.id,
   application_id: request.applicationId,
   mode: send.mode,
