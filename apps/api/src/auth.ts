@@ -14,8 +14,6 @@ import type { Database } from '@onecode/store/client';
 
 /** The maximum age of a look-up. After this time, reads with a revoked or expired key are refused. */
 const RECENT_MS = 1_000;
-/** How long creations use a look-up: the application of a key never changes. */
-const CACHED_MS = 600_000;
 const KEYS_MAX = 10_000;
 
 /** A request, with the caller of its key after the look-up of a known key, even if the key is refused. */
@@ -28,8 +26,8 @@ export interface Authenticator {
    * Returns the caller of a request, and records the use of its key in memory. The statements for creation and verification check the key
    * again.
    *
-   * @param isCheckedAgain whether the statement that writes the request always checks the key again. A look-up of a valid key from the
-   * last ten minutes is then enough; otherwise the look-up must be at most a second old
+   * @param isCheckedAgain whether the statement that writes the request always checks the key again. An earlier look-up of a valid key
+   * is then enough, because the application of a key never changes; otherwise the look-up must be at most a second old
    * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
    */
   authenticate: (request: AttributedRequest, isCheckedAgain?: boolean) => Promise<Caller>;
@@ -42,7 +40,9 @@ export function createAuthenticator(database: Database): Authenticator {
   /** The callers by the SHA-256 of their key, in latin1: like the database, the cache contains no key. */
   const callers = new LRUCache<string, Caller & { state: KeyState }>({
     max: KEYS_MAX,
-    ttl: CACHED_MS,
+    ttl: RECENT_MS,
+    // Older look-ups of valid keys stay for requests that are checked again.
+    noDeleteOnStaleGet: true,
     // A flood of other keys may evict a look-up in progress. Aborting it would fail the requests that wait for it.
     ignoreFetchAbort: true,
     fetchMethod: (hash) => findCaller(database, Buffer.from(hash, 'latin1')),
@@ -55,12 +55,13 @@ export function createAuthenticator(database: Database): Authenticator {
       if (credential === null) throw new Problem('missing_credentials');
       if (!isApiKey(credential)) throw new Problem('invalid_api_key');
       const hash = hashApiKey(credential).toString('latin1');
-      let caller = isCheckedAgain ? callers.get(hash) : undefined;
-      if (caller?.state !== 'valid') {
-        const ageMs = CACHED_MS - callers.getRemainingTTL(hash);
-        caller = await callers.fetch(hash, { forceRefresh: ageMs >= RECENT_MS });
+      let caller = isCheckedAgain ? callers.get(hash, { allowStale: true }) : undefined;
+      if (caller?.state !== 'valid') caller = await callers.fetch(hash);
+      if (caller === undefined) {
+        // The cache keeps an earlier look-up of a key that was deleted.
+        callers.delete(hash);
+        throw new Problem('invalid_api_key');
       }
-      if (caller === undefined) throw new Problem('invalid_api_key');
       request.caller = caller;
       if (caller.state !== 'valid') throw invalidKey(caller.state);
       usedKeys.add(caller.keyId);

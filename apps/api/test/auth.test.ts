@@ -96,6 +96,16 @@ describe('authenticate', () => {
     expect(await find(caller)).toMatchObject({ accountId: caller.accountId });
   });
 
+  it('forgets a key that was deleted', async () => {
+    const caller = await build();
+    await find(caller);
+    await store.sql('delete from api_keys where id = $1', [caller.keyId]);
+    await passSecond();
+    expect(await find(caller, true)).toMatchObject({ keyId: caller.keyId });
+    expect(await refusalOf(caller)).toBe('invalid_api_key');
+    expect(await refusalOf(caller, true)).toBe('invalid_api_key');
+  });
+
   it('does not cache unknown keys', async () => {
     const caller = await build();
     await store.sql('update api_keys set hash = sha256(hash) where id = $1', [caller.keyId]);
