@@ -108,7 +108,7 @@ async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Pr
   if (status === 'sending') return;
   const messageId = `wamid.${id}`;
   const outcome: Outcome = status === 'failed' ? REJECTED : { kind: 'accepted', messageId };
-  await changeSend(database, { id }, (send, now) => settle(send, now, 1, outcome, POLICY, 0));
+  await changeSend(database, { id }, (send, now) => settle(send, now, 1, outcome, POLICY));
   await applyTestReports(database, {
     receipts: RECEIPTS[status].map((reported) => ({
       messageId,

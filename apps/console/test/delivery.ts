@@ -23,7 +23,7 @@ export async function attempt(
   }));
   if (number === null) throw new Error('there is no such send');
   if (sender !== null)
-    await changeSend(database, { id: sendId }, (send, now) => settle(send, now, number, outcome, POLICY, 0));
+    await changeSend(database, { id: sendId }, (send, now) => settle(send, now, number, outcome, POLICY));
   return { sendId, number };
 }
 

@@ -80,7 +80,7 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   const receipts = reported.receipts.map(judgeHeld);
   for (const one of receipts) await recordReport(context, reported, one);
   // crash point: worker before receipt
-  const before = { send, now: send.now, outcomes: reported.outcomes, policy, random: Math.random() };
+  const before = { send, now: send.now, outcomes: reported.outcomes, policy };
   const fold = (): Changes => foldReceipts(before, applied, reported.isPriced);
   const keys = receipts.map(({ key }) => key);
   let applied: readonly ReportedReceipt[] = receipts;

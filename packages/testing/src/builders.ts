@@ -270,7 +270,7 @@ export async function applyTestReports(
       writeReceipts(
         database,
         send,
-        foldReceipts({ send, now: send.now, outcomes, policy, random: 0 }, receipts, isPriced),
+        foldReceipts({ send, now: send.now, outcomes, policy }, receipts, isPriced),
         receipts.map(({ key }) => key),
       ),
     ),

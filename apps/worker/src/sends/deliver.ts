@@ -107,9 +107,7 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
   }
 
   const settlement = await inSpan('settle', {}, () =>
-    changeSend(database, current(), (row, now) =>
-      settle(row, now, send.attemptNumber, outcome, policy, Math.random()),
-    ),
+    changeSend(database, current(), (row, now) => settle(row, now, send.attemptNumber, outcome, policy)),
   );
   // crash point: worker after settle
   if (settlement === null) return 'gone';

@@ -64,7 +64,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (!isDelivering(send)) return { result: 'done' };
   const dueAt = Math.max(Number(send.dueAt), Number(send.claimedUntil));
   if (dueAt > Number(now)) return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
-  if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy, 0);
+  if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy);
 
   const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax && send.phase !== 'giving_up';
   if (mayCall) return { result: 'no_sender', change: { phase: 'waiting', dueAt: send.expiresAt } };
@@ -135,11 +135,10 @@ export function settle(
   attempt: number,
   outcome: Outcome,
   policy: RetryPolicy,
-  random: number,
 ): Decision<Settlement> {
   if (!isInProgress(send, attempt)) return { result: 'stale' };
   const unanswered = outcome.kind === 'unknown' && awaitReceipt(now, policy);
-  const { result, change } = settleCall({ ...send, ...unanswered }, now, outcome, policy, random);
+  const { result, change } = settleCall({ ...send, ...unanswered }, now, outcome, policy);
   return {
     result,
     change: { ...unanswered, ...change },
@@ -153,17 +152,11 @@ export function awaitReceipt(now: Date, policy: RetryPolicy): { receiptUntil: Da
 }
 
 /** Decides by the outcome of the send's call. */
-function settleCall(
-  send: Send,
-  now: Date,
-  outcome: Outcome,
-  policy: RetryPolicy,
-  random: number,
-): Decision<Settlement> {
+function settleCall(send: Send, now: Date, outcome: Outcome, policy: RetryPolicy): Decision<Settlement> {
   if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
     return { result: 'rejected_by_provider', change: failure('rejected_by_provider', now) };
-  const change = nextCall(send, now, outcome, policy, random);
+  const change = nextCall(send, now, outcome, policy);
   return change === null ? giveUp(send, now, policy) : { result: 'retry', change };
 }
 
@@ -172,39 +165,31 @@ function settleCall(
  * finished by then. If the back-off would end after the code's deadline, the send is due at the deadline. A fault or a rate limit uses no
  * attempt.
  */
-export function nextCall(
-  send: Send,
-  now: Date,
-  outcome: Outcome,
-  policy: RetryPolicy,
-  random: number,
-): SendChange | null {
+export function nextCall(send: Send, now: Date, outcome: Outcome, policy: RetryPolicy): SendChange | null {
   const isOfSender = isSenderFailure(outcome);
   const attempts = isOfSender || isPairLimit(outcome) ? Math.max(0, send.attempts - 1) : send.attempts;
   if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
   if (attempts >= policy.attemptsMax) return null;
-  const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
+  const retryAt = after(now, retryDelayMs(policy, send, outcome));
   const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
   return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
 }
 
 /**
- * Returns the milliseconds to wait after the latest attempt: exponential, plus up to half of that as jitter, or the provider's Retry-After,
- * whichever is longer. After the nth pair rate limit, Meta recommends 4^n seconds; n counts all calls that used no attempt.
- *
- * @param random a number from 0 up to, not including, 1
+ * Returns the milliseconds to wait after the latest attempt: exponential, or the provider's Retry-After, whichever is longer. It has no
+ * jitter, because senders' permits already spread the calls. After the nth pair rate limit, Meta recommends 4^n seconds; n counts all calls
+ * that used no attempt.
  */
 export function retryDelayMs(
   { backoffMs }: RetryPolicy,
   { attempts, attemptNumber }: Pick<Send, 'attempts' | 'attemptNumber'>,
   outcome: Outcome,
-  random: number,
 ): number {
   const baseMs = isPairLimit(outcome)
     ? 1000 * 4 ** (attemptNumber - attempts + 1)
     : backoffMs * 2 ** (attempts - 1);
   const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.round(Math.min(PROVIDER_WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));
+  return Math.min(PROVIDER_WAIT_MS_MAX, Math.max(baseMs, askedMs));
 }
 
 /** Returns whether a sender sent this recipient too many messages. Only this send waits, not the sender's other recipients. */

@@ -88,8 +88,6 @@ export interface BeforeReceipt {
   /** The outcomes of the send's ended attempts, by their numbers. */
   outcomes: ReadonlyMap<number, AttemptOutcome>;
   policy: RetryPolicy;
-  /** A number from 0 up to, not including, 1. */
-  random: number;
 }
 
 /**
@@ -200,7 +198,7 @@ const mayFail = ({ status, verification }: Send): boolean =>
 
 /** Returns the change of a send after the failure of one of its messages; undefined if another message or call decides about the send. */
 function afterFailure(
-  { send, now, outcomes, policy, random }: BeforeReceipt,
+  { send, now, outcomes, policy }: BeforeReceipt,
   failed: NonNullable<Receipt['failure']>,
   attempt: number,
 ): SendChange | undefined {
@@ -217,7 +215,7 @@ function afterFailure(
   if (send.phase === 'done') return failedNow;
 
   const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);
-  const next = isActive(send, now) && isRetryable ? nextCall(send, now, failed, policy, random) : null;
+  const next = isActive(send, now) && isRetryable ? nextCall(send, now, failed, policy) : null;
   // The message of a later attempt may still arrive: the send fails after the time for its receipt.
   const isLaterUnknown = others.some(([number, outcome]) => outcome === 'unknown' && number > attempt);
   return next ?? (isLaterUnknown ? awaitLastReceipt(send, now) : null) ?? failedNow;

@@ -67,7 +67,7 @@ describe('claim (model) and postponeOrFail', () => {
 
   it('end a call after its lease as unknown, and claim the send again after the back-off', () => {
     const decision = claim(sendingSend(), NOW, offer());
-    expect(decision).toEqual(settle(sendingSend(), NOW, 1, UNKNOWN, POLICY, 0));
+    expect(decision).toEqual(settle(sendingSend(), NOW, 1, UNKNOWN, POLICY));
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'unknown' }]);
     const after = written(sendingSend(), decision);
     expect(after).toMatchObject({ phase: 'backing_off', ...UNCLAIMED, receiptUntil: ms(NOW, 32_000) });
@@ -214,7 +214,7 @@ describe('a send with a message that may have been sent', () => {
 });
 
 describe('settle', () => {
-  const settled = (send: Send, outcome: Outcome, random = 0) => settle(send, NOW, 1, outcome, POLICY, random);
+  const settled = (send: Send, outcome: Outcome) => settle(send, NOW, 1, outcome, POLICY);
 
   it('marks an accepted send as sent, and keeps its encrypted code', () => {
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
@@ -231,13 +231,13 @@ describe('settle', () => {
   });
 
   it('keeps a send as sending after `retry`, and makes it due after the back-off', () => {
-    const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
+    const decision = settled(sendingSend({ attempts: 3 }), retryable());
     expect(decision.result).toBe('retry');
     expect(decision.change).toEqual({
       ...UNCLAIMED,
       phase: 'backing_off',
       attempts: 3,
-      dueAt: ms(NOW, 5000),
+      dueAt: ms(NOW, 4000),
     });
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'retry', errorCode: 131000 }]);
   });
@@ -266,7 +266,7 @@ describe('settle', () => {
   it('makes the send due 4^n seconds after a pair rate limit, without counting the attempt', () => {
     const limit = retryable({ throttled: 'pair' });
     const last = sendingSend({ attempts: 5, attemptNumber: 5 });
-    const first = settle(last, NOW, 5, limit, POLICY, 0);
+    const first = settle(last, NOW, 5, limit, POLICY);
     expect(first.result).toBe('retry');
     expect(written(last, first)).toMatchObject({
       phase: 'backing_off',
@@ -274,9 +274,9 @@ describe('settle', () => {
       dueAt: ms(NOW, 4_000),
     });
     const again = sendingSend({ attempts: 5, attemptNumber: 6 });
-    expect(settle(again, NOW, 6, limit, POLICY, 0).change).toMatchObject({ dueAt: ms(NOW, 16_000) });
+    expect(settle(again, NOW, 6, limit, POLICY).change).toMatchObject({ dueAt: ms(NOW, 16_000) });
     const expiring = sendingSend({ attempts: 1, attemptNumber: 5 });
-    expect(settle(expiring, at(LIFE_SECONDS - 60), 5, limit, POLICY, 0).change).toMatchObject({
+    expect(settle(expiring, at(LIFE_SECONDS - 60), 5, limit, POLICY).change).toMatchObject({
       dueAt: at(LIFE_SECONDS),
     });
   });
@@ -318,7 +318,7 @@ describe('settle', () => {
 
   it('fails the send with expired_before_delivery if its code expired during the last attempt', () => {
     const late = at(LIFE_SECONDS);
-    const decision = settle(sendingSend({ attempts: 5 }), late, 1, retryable(), POLICY, 0);
+    const decision = settle(sendingSend({ attempts: 5 }), late, 1, retryable(), POLICY);
     expect(decision.result).toBe('expired_before_delivery');
     expect(decision.change).toEqual({ ...FAILED, failedAt: late, failureReason: 'expired_before_delivery' });
   });
@@ -345,7 +345,7 @@ describe('settle', () => {
   });
 
   it('erases the encrypted code of a send that is accepted after its deadline', () => {
-    const decision = settle(sendingSend(), at(LIFE_SECONDS), 1, ACCEPTED, POLICY, 0);
+    const decision = settle(sendingSend(), at(LIFE_SECONDS), 1, ACCEPTED, POLICY);
     expect(decision.change).toMatchObject({
       status: 'sent',
       phase: 'done',
@@ -356,13 +356,13 @@ describe('settle', () => {
 
   it('makes the send due immediately after `retry` beyond its deadline', () => {
     const late = at(LIFE_SECONDS + 5);
-    const decision = settle(sendingSend(), late, 1, retryable(), POLICY, 0);
+    const decision = settle(sendingSend(), late, 1, retryable(), POLICY);
     expect(decision.result).toBe('retry');
     expect(decision.change).toMatchObject({ dueAt: late });
   });
 
   it('accepts the outcome after the lease, unless another worker has claimed the send', () => {
-    const resultOf = (send: Send) => settle(send, at(500), 1, ACCEPTED, POLICY, 0).result;
+    const resultOf = (send: Send) => settle(send, at(500), 1, ACCEPTED, POLICY).result;
     expect(resultOf(sendingSend())).toBe('accepted');
     expect(resultOf(sendingSend({ attempts: 2, attemptNumber: 2 }))).toBe('stale');
   });

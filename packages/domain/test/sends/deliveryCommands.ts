@@ -49,9 +49,9 @@ const claims = (index: number | null): Command => ({
   toString: () => (index === null ? 'claim, no sender' : `claim for s${index + 1}`),
 });
 
-const answers = (index: number, outcome: Outcome, random: number): Command => ({
+const answers = (index: number, outcome: Outcome): Command => ({
   check: () => true,
-  run: (model, real) => runAnswer(model, real, attemptAt(real, index) ?? 0, outcome, random),
+  run: (model, real) => runAnswer(model, real, attemptAt(real, index) ?? 0, outcome),
   toString: () => `answer ${index}: ${outcome.kind}`,
 });
 
@@ -59,24 +59,18 @@ const answers = (index: number, outcome: Outcome, random: number): Command => ({
  * A worker's normal work: waits until the send is due, claims it and writes the outcome.
  * @param isVerified whether the code is verified during the call
  */
-const delivers = (outcome: Outcome, random: number, isVerified: boolean): Command => ({
+const delivers = (outcome: Outcome, isVerified: boolean): Command => ({
   check: () => true,
   run(model, real) {
     real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));
     runClaim(model, real, 0);
     if (isVerified) runGuess(model, real, true);
-    if (real.send.claimedUntil !== null) runAnswer(model, real, real.send.attemptNumber, outcome, random);
+    if (real.send.claimedUntil !== null) runAnswer(model, real, real.send.attemptNumber, outcome);
   },
   toString: () => `delivery: ${outcome.kind}`,
 });
 
-const reports = (
-  index: number,
-  status: Receipt['status'],
-  failure: Outcome,
-  lateMs: number,
-  random: number,
-): Command => ({
+const reports = (index: number, status: Receipt['status'], failure: Outcome, lateMs: number): Command => ({
   check: () => true,
   run(model, real) {
     const number = attemptAt(real, index);
@@ -86,7 +80,7 @@ const reports = (
     );
     const laterIsUnknown = ended.some(([other, outcome]) => other > number && outcome === 'unknown');
     const decision = decideReceipt(
-      { send: real.send, now: real.now, outcomes: new Map(ended), policy: POLICY, random },
+      { send: real.send, now: real.now, outcomes: new Map(ended), policy: POLICY },
       {
         receipt: {
           messageId: `wamid.${number}`,
@@ -184,16 +178,14 @@ const takesTurn: Command = {
 
 const index = fc.nat({ max: 7 });
 const outcome = fc.constantFrom(...PROVIDER_OUTCOMES);
-export const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const anyClaim = fc.option(fc.nat({ max: 1 }), { freq: 4 }).map(claims);
-const anyAnswer = fc.tuple(index, outcome, chance).map((from) => answers(...from));
+const anyAnswer = fc.tuple(index, outcome).map((from) => answers(...from));
 export const anyReceipt = fc
   .tuple(
     index,
     fc.constantFrom('sent', 'sent', 'delivered', 'read', 'failed', 'failed'),
     fc.constantFrom(RECIPIENT_FAULT, RECIPIENT_FAULT, ...PROVIDER_OUTCOMES),
     fc.integer({ min: -5000, max: 700_000 }),
-    chance,
   )
   .map((from) => reports(...from));
 const anyWait = fc
@@ -205,7 +197,6 @@ const anyWait = fc
 const anyDelivery = fc
   .tuple(
     fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_OUTCOMES),
-    chance,
     fc.integer({ max: 20, min: 0 }).map((n) => n === 20),
   )
   .map((from) => delivers(...from));

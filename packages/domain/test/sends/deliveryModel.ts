@@ -200,9 +200,9 @@ function mustHaveGivenUp(model: Model, { send, now }: Real): void {
   );
 }
 
-export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
+export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome): void {
   const isStale = !isInProgress(real.send, attempt);
-  const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
+  const decision = settle(real.send, real.now, attempt, outcome, POLICY);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
   if (!isStale && outcome.kind === 'unknown') {
     model.unknownSince = Number(real.now);

@@ -91,7 +91,7 @@ const apply = (
   others: readonly (readonly [number, AttemptOutcome])[] = [],
 ) => {
   const outcomes = new Map([...others, ...(outcome === null ? [] : [[which.number, outcome] as const])]);
-  const before = { send, now: NOW, outcomes, policy: POLICY, random: 0 };
+  const before = { send, now: NOW, outcomes, policy: POLICY };
   return decideReceipt(before, { receipt, attempt: which });
 };
 const after = (...given: Parameters<typeof apply>): Send => written(given[0], apply(...given));
@@ -382,7 +382,7 @@ describe('foldReceipts', () => {
   ) => {
     const given = reports.map(({ receipt, attempt: of = attempt() }) => ({ receipt, attempt: of }));
     const outcomes = new Map(accepted.map((number) => [number, 'accepted'] as const));
-    return foldReceipts({ send, now: NOW, outcomes, policy: POLICY, random: 0 }, given, isPriced);
+    return foldReceipts({ send, now: NOW, outcomes, policy: POLICY }, given, isPriced);
   };
   const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>
     written(send, fold(send, reports));

@@ -45,7 +45,7 @@ async function live(caller: TestCaller): Promise<void> {
   await deliveries.takeDue(1);
   const messageId = `wamid.${id}`;
   await changeSend(early, taken!, (send, now) =>
-    settle(send, now, 1, { kind: 'accepted', messageId }, POLICY, 0.5),
+    settle(send, now, 1, { kind: 'accepted', messageId }, POLICY),
   );
   for (const attempt of [{ sendId: id, number: 1 }, null]) {
     const report = { messageId, attempt, occurredAt: new Date(), failure: null };

@@ -66,7 +66,7 @@ async function useDatabase(database: Database): Promise<void> {
       expect(await deliveries.take(id)).toMatchObject({ phase: 'calling' });
       const messageId = `wamid.${id}`;
       await changeSend(database, { id }, (send, now) =>
-        settle(send, now, 1, { kind: 'accepted', messageId }, TERMS.policy, 0),
+        settle(send, now, 1, { kind: 'accepted', messageId }, TERMS.policy),
       );
       const receipt = {
         messageId,

@@ -55,7 +55,7 @@ describe('a batch', () => {
     );
     const accepted = { kind: 'accepted', messageId } as const;
     const end = await changeSend(store.database, { id }, (send, now) =>
-      settle(send, now, 1, accepted, POLICY, 0.5),
+      settle(send, now, 1, accepted, POLICY),
     );
     return end ?? undefined;
   }

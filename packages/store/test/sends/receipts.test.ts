@@ -463,7 +463,7 @@ describe('writeReceipts', () => {
         writeReceipts(
           store.database,
           send,
-          foldReceipts({ send, now: send.now, outcomes, policy: POLICY, random: 0 }, receipts, isPriced),
+          foldReceipts({ send, now: send.now, outcomes, policy: POLICY }, receipts, isPriced),
           receipts.map(({ key }) => key),
         ),
       ),

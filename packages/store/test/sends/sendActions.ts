@@ -171,7 +171,7 @@ export function workerActions(store: Store, sender: () => Sender) {
   const claimSend = (id: string) =>
     changeSend(store.database, { id }, (send, now) => claim(send, now, offer()));
   const settleSend = (id: string, attempt: number, outcome: Outcome) =>
-    changeSend(store.database, { id }, (send, now) => settle(send, now, attempt, outcome, TERMS.policy, 0));
+    changeSend(store.database, { id }, (send, now) => settle(send, now, attempt, outcome, TERMS.policy));
 
   return { claimSend, settleSend };
 }
