@@ -10,7 +10,7 @@ import {
 import type { WorkerConfig } from './config.js';
 import { waitUnlessAborted, type WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
-import { deliver } from './sends/deliver.js';
+import { deliver } from './deliver.js';
 
 /** Returns an error that is safe to store in Redis: only the kind and code, because the message may quote parameters. */
 function removeErrorText(error: unknown): Error {

@@ -18,7 +18,7 @@ import { createCloudApi } from '@onecode/whatsapp/client';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { createDueDeliveries } from './sends/dueDeliveries.js';
+import { createDueDeliveries } from './deliver.js';
 import { startLoops } from './loops.js';
 import { openMailer } from './mail/mailer.js';
 import { recordDelivery, workerMetrics } from './metrics.js';

@@ -15,7 +15,7 @@ import { createCloudApi } from '@onecode/whatsapp/client';
 import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
-import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
+import { createDueDeliveries } from '../src/deliver.js';
 import { recordDelivery, workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senders/senderPool.js';
 import { applyDueReports } from '../src/reports.js';

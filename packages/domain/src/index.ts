@@ -25,4 +25,3 @@ export * from './sends/problems.js';
 export * from './sends/receipts.js';
 export * from './sends/send.js';
 export * from './sends/verification.js';
-export * from './sends/waiting.js';

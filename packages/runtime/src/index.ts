@@ -4,7 +4,6 @@ export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export * from './presence.js';
 export * from './queues.js';
 export * from './readiness.js';
 export { checkRedis, connectRedis, keyPrefix } from './redis.js';

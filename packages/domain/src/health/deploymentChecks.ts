@@ -1,6 +1,6 @@
 import { runbookPath } from './findings.js';
 import { findingTexts, type Finding, type MissingDeliveries } from './healthFindings.js';
-import type { HoldTarget } from '../sends/waiting.js';
+import type { HoldTarget } from '../sends/send.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
 import { canonicalNumber, isMasked } from '../recipients/recipient.js';

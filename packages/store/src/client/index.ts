@@ -6,7 +6,6 @@ export {
   openDatabase,
   pingDatabase,
 } from './database.js';
-export { findRightsFault } from './rights.js';
 export { isLostConnection, readSqlState, UnusableDatabase } from './errors.js';
-export { findSettingsFault } from './settings.js';
+export { findRightsFault, findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';

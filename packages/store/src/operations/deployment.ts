@@ -1,6 +1,6 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { findRightsFault } from '../client/rights.js';
+import { findRightsFault } from '../client/settings.js';
 import { readHeldSends } from '../holds/index.js';
 import { listSenders } from '../senders/senders.js';
 import { findSchemaFault, listProcesses, readClock } from './processes.js';

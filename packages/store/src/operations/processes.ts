@@ -1,7 +1,7 @@
 import { schemaFault, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Connection, Database } from '../client/database.js';
-import { findRightsFault } from '../client/rights.js';
+import { findRightsFault } from '../client/settings.js';
 import { readSqlState } from '../client/errors.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
