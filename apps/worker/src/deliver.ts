@@ -10,19 +10,15 @@ import {
   tryDecrypt,
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
+  type DeliveryEnd,
   type Outcome,
-  type Postponement,
   type Send,
-  type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, SpanKind } from '@onecode/runtime';
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import { RUN_MS_MAX, waitUnlessAborted, type WorkerContext } from './context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senders/senderFaults.js';
-
-/** How a delivery ended. `gone`: the send does not exist, or another job of the same batch took it. */
-type DeliveryEnd = Postponement | 'read' | 'gone';
 
 /** Takes and delivers the send of a job. @throws Error only for failures of the service itself, such as an unavailable database */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
@@ -68,7 +64,7 @@ async function deliverTaken(
 /** Simulates a test send, and postpones or fails a live send that was not claimed. */
 async function endUnclaimed({ database, policy, log }: WorkerContext, send: TakenSend): Promise<DeliveryEnd> {
   // crash point: worker before giving up
-  const end = await changeSend<DeliveryEnd>(database, send, (row, now) =>
+  const end = await changeSend(database, send, (row, now) =>
     row.mode === 'test' ? simulateDelivery(row, now) : postponeOrFail(row, now, policy),
   );
   if ((FAILURE_REASONS as readonly unknown[]).includes(end))
@@ -120,7 +116,7 @@ function logAttempt(
   { log, metrics }: WorkerContext,
   { id, requestId, attemptNumber, senderId }: Send,
   outcome: Outcome,
-  settlement: Settlement,
+  settlement: DeliveryEnd,
   seconds: number,
 ): void {
   const facts = {

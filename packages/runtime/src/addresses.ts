@@ -54,17 +54,6 @@ export function checkDatabaseAddress(text: string): string {
   return text;
 }
 
-/** The parsed REDIS_URL. */
-export interface RedisAddress {
-  kind: 'server' | 'sentinel' | 'cluster';
-  isTls: boolean;
-  servers: { host: string; port?: number }[];
-  user: { username?: string; password?: string };
-  /** The name of the sentinels' master. */
-  master: string;
-  db: number;
-}
-
 const REDIS_SCHEMES = [
   'redis',
   'rediss',
@@ -85,12 +74,13 @@ const REDIS_PATHS = {
  * Parses a Redis address: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels, `redis+cluster://`
  * for a cluster. The last two use TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
  *
+ * @returns its parts; `master` is the name of the sentinels' master
  * @throws Error
  */
-export function parseRedisAddress(text: string): RedisAddress {
+export function parseRedisAddress(text: string) {
   const urls = parseServers(text, REDIS_SCHEMES);
   const { protocol, username, password, pathname, search } = urls[0];
-  const kind = (/\+(sentinel|cluster)/.exec(protocol)?.[1] ?? 'server') as RedisAddress['kind'];
+  const kind = (/\+(sentinel|cluster)/.exec(protocol)?.[1] ?? 'server') as keyof typeof REDIS_PATHS;
   const path = REDIS_PATHS[kind].exec(pathname + search);
   if (path === null || (kind === 'server' && urls.length > 1))
     throw new Error(

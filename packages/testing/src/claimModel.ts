@@ -1,12 +1,12 @@
 import {
   postponeOrFail,
   type Decision,
-  type Postponement,
+  type DeliveryEnd,
   type RetryPolicy,
   type Send,
 } from '@onecode/domain';
 
-export type Claim = 'claimed' | Postponement;
+export type Claim = 'claimed' | DeliveryEnd;
 
 /** The inputs of a claim in addition to the send. */
 export interface ClaimOffer {

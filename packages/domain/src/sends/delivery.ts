@@ -36,22 +36,33 @@ export function isActive({ verification, expiresAt }: Send, now: Date): boolean 
   return verification === 'pending' && now < expiresAt;
 }
 
-/** Returns the change that delivers a test send: it is `read` immediately, and no message is sent. */
-export function simulateDelivery(send: Send, now: Date): Decision<'read' | 'done'> {
-  if (!isDelivering(send)) return { result: 'done' };
-  const times = { sentAt: now, deliveredAt: now, readAt: now };
-  return { result: 'read', change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
-}
-
-/** The result for a send that no worker may send now: it failed for a reason, or one of these. */
-export type Postponement =
-  | Settlement
+/** How a delivery of a send ended: the send failed for a reason, or one of these. */
+export type DeliveryEnd =
+  | FailureReason
+  | 'accepted'
+  /** The test send was simulated. */
+  | 'read'
+  /** The send is due again after its back-off; after a fault of the sender immediately, for another sender. */
+  | 'retry'
+  /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
+  | 'awaiting_receipt'
+  /** The attempt no longer holds the claim: its lease has ended, or a receipt was faster. Nothing is written. */
+  | 'stale'
   /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
   | 'done'
   /** Another worker's lease, the back-off or the time for a receipt has not ended. */
   | 'not_due'
   /** It waits for a sender, or for its account's turn. */
-  | 'no_sender';
+  | 'no_sender'
+  /** The send does not exist, or another job of the same batch took it. */
+  | 'gone';
+
+/** Returns the change that delivers a test send: it is `read` immediately, and no message is sent. */
+export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
+  if (!isDelivering(send)) return { result: 'done' };
+  const times = { sentAt: now, deliveredAt: now, readAt: now };
+  return { result: 'read', change: { ...DONE, status: 'read', channel: 'sandbox', ...times } };
+}
 
 /**
  * Postpones or fails a live send that was not claimed. A call with an expired lease ends with an unknown outcome.
@@ -60,7 +71,7 @@ export type Postponement =
  * locked it: it waits for a sender until its deadline. Any other send fails, including one in `giving_up`. If one of its messages may
  * have been sent, it fails only after the time for that message's receipt.
  */
-export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
+export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEnd> {
   if (!isDelivering(send)) return { result: 'done' };
   const dueAt = Math.max(Number(send.dueAt), Number(send.claimedUntil));
   if (dueAt > Number(now)) return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
@@ -75,7 +86,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
  * Ends a send without another call: its code is finished or expired, it has used all attempts, or a message was rejected while another one
  * could still arrive. It fails now, or after the time for the receipt of a message that may have been sent.
  */
-function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<FailureReason | 'awaiting_receipt'> {
+function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEnd> {
   const wait = awaitLastReceipt(send, now);
   if (wait !== null) return { result: 'awaiting_receipt', change: wait };
   const ofActive = send.attempts < policy.attemptsMax ? 'rejected_by_provider' : 'attempts_exhausted';
@@ -117,17 +128,6 @@ export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
   );
 }
 
-/** The result of an attempt's outcome: the send failed for a reason, or one of these. */
-export type Settlement =
-  | FailureReason
-  | 'accepted'
-  /** The send is due again after its back-off; after a fault of the sender immediately, for another sender. */
-  | 'retry'
-  /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
-  | 'awaiting_receipt'
-  /** The attempt no longer holds the claim: its lease has ended, or a receipt was faster. Nothing is written. */
-  | 'stale';
-
 /** Returns the result of an attempt's outcome, or `stale` if the attempt no longer holds its claim. */
 export function settle(
   send: Send,
@@ -135,7 +135,7 @@ export function settle(
   attempt: number,
   outcome: Outcome,
   policy: RetryPolicy,
-): Decision<Settlement> {
+): Decision<DeliveryEnd> {
   if (!isInProgress(send, attempt)) return { result: 'stale' };
   const unanswered = outcome.kind === 'unknown' && awaitReceipt(now, policy);
   const { result, change } = settleCall({ ...send, ...unanswered }, now, outcome, policy);
@@ -146,13 +146,16 @@ export function settle(
   };
 }
 
-/** Returns the change after an attempt with an unknown outcome: its receipt may still arrive. */
-export function awaitReceipt(now: Date, policy: RetryPolicy): { receiptUntil: Date } {
-  return { receiptUntil: after(now, receiptWaitMs(policy)) };
+/**
+ * Returns the change after an attempt with an unknown outcome: its receipt may still arrive, so the send may fail, and refund its unit, only
+ * after this wait.
+ */
+export function awaitReceipt(now: Date, { attemptsMax, backoffMs }: RetryPolicy): { receiptUntil: Date } {
+  return { receiptUntil: after(now, Math.min(PROVIDER_WAIT_MS_MAX, backoffMs * 2 ** attemptsMax)) };
 }
 
 /** Decides by the outcome of the send's call. */
-function settleCall(send: Send, now: Date, outcome: Outcome, policy: RetryPolicy): Decision<Settlement> {
+function settleCall(send: Send, now: Date, outcome: Outcome, policy: RetryPolicy): Decision<DeliveryEnd> {
   if (outcome.kind === 'accepted') return { result: 'accepted', change: acceptance(send, now) };
   if (outcome.kind === 'recipient' || (outcome.kind === 'config' && outcome.scope === 'request'))
     return { result: 'rejected_by_provider', change: failure('rejected_by_provider', now) };
@@ -195,11 +198,4 @@ export function retryDelayMs(
 /** Returns whether a sender sent this recipient too many messages. Only this send waits, not the sender's other recipients. */
 function isPairLimit(outcome: Outcome): boolean {
   return outcome.kind === 'retry' && outcome.throttled === 'pair';
-}
-
-/**
- * Returns the milliseconds to wait for the receipt of an attempt with an unknown outcome, before the send may fail and refund its unit.
- */
-export function receiptWaitMs(policy: RetryPolicy): number {
-  return Math.min(PROVIDER_WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);
 }

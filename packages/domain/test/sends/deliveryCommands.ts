@@ -1,4 +1,4 @@
-import { decideReceipt, GUESSES_MAX, receiptWaitMs, type Outcome, type Receipt } from '@onecode/domain';
+import { decideReceipt, GUESSES_MAX, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
 import { isWorthSending } from '@onecode/testing/claim-model';
 import {
@@ -16,6 +16,7 @@ import {
   ACCEPTED,
   CONFIG_FAULT,
   POLICY,
+  RECEIPT_WAIT_MS,
   RECIPIENT_FAULT,
   REQUEST_FAULT,
   retryable,
@@ -105,7 +106,7 @@ const reports = (index: number, status: Receipt['status'], failure: Outcome, lat
       decision.change?.status !== 'failed' ||
         real.send.phase === 'done' ||
         !laterIsUnknown ||
-        Number(real.now) - Number(model.unknownSince) >= receiptWaitMs(POLICY),
+        Number(real.now) - Number(model.unknownSince) >= RECEIPT_WAIT_MS,
       'a send does not fail while a later message may still arrive',
     );
     // The call in progress, which the receipt of an earlier attempt ends.

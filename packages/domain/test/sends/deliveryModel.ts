@@ -4,7 +4,6 @@ import {
   isInProgress,
   judge,
   settle,
-  receiptWaitMs,
   type AttemptOutcome,
   type Changes,
   type DeliveryState,
@@ -14,7 +13,7 @@ import {
   type Send,
 } from '@onecode/domain';
 import { claim, isWorthSending } from '@onecode/testing/claim-model';
-import { LEASE_MS, liveSend, permit, POLICY } from './sendFixtures.js';
+import { LEASE_MS, liveSend, permit, POLICY, RECEIPT_WAIT_MS } from './sendFixtures.js';
 
 /** The expected history according to the rules, computed without the code under test. */
 export interface Model {
@@ -144,7 +143,7 @@ export function check(model: Model, real: Real): void {
     times.every((time, step) => step === 0 || time >= (times[step - 1] as number)),
     'created ≤ sent ≤ delivered ≤ read ≤ now',
   );
-  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, receiptWaitMs(POLICY));
+  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, RECEIPT_WAIT_MS);
   const furthest = Math.max(Number(send.expiresAt), Number(real.now) + wait);
   must(nextAt(send) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
@@ -195,7 +194,7 @@ function mustHaveGivenUp(model: Model, { send, now }: Real): void {
     'a send without an active code expired, even if it has used all attempts',
   );
   must(
-    model.unknownSince === null || Number(now) - model.unknownSince >= receiptWaitMs(POLICY),
+    model.unknownSince === null || Number(now) - model.unknownSince >= RECEIPT_WAIT_MS,
     'an unknown outcome never fails a send before a receipt had its time',
   );
 }
@@ -219,10 +218,7 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
 /** Workers claim when the send is due and never get a response or receipt, until nothing is due. */
 export function abandon(model: Model, real: Real): void {
   const end =
-    Math.max(Number(real.send.expiresAt), Number(real.now)) +
-    LEASE_MS +
-    PERMIT_WAIT_MS +
-    2 * receiptWaitMs(POLICY);
+    Math.max(Number(real.send.expiresAt), Number(real.now)) + LEASE_MS + PERMIT_WAIT_MS + 2 * RECEIPT_WAIT_MS;
   for (let round = 0; isDelivering(real.send); round++) {
     must(round < 50, 'every send comes to its end');
     real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));

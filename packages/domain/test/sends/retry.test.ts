@@ -1,4 +1,4 @@
-import { retryDelayMs, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
+import { awaitReceipt, retryDelayMs, type RetryPolicy } from '@onecode/domain';
 import fc from 'fast-check';
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
@@ -40,7 +40,8 @@ describe('retryDelayMs', () => {
   });
 });
 
-it('receiptWaitMs returns the next step of the back-off, at most 15 minutes', () => {
-  expect(receiptWaitMs(POLICY)).toBe(32_000);
-  expect(receiptWaitMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
+it('awaitReceipt waits for the next step of the back-off, at most 15 minutes', () => {
+  const waitMs = (given: RetryPolicy) => Number(awaitReceipt(new Date(0), given).receiptUntil);
+  expect(waitMs(POLICY)).toBe(32_000);
+  expect(waitMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
 });

@@ -5,6 +5,8 @@ import type { ClaimOffer } from '@onecode/testing/claim-model';
 export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');
 export const LIFE_SECONDS = 600;
 export const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1000 };
+/** The wait for a receipt with this policy. */
+export const RECEIPT_WAIT_MS = 32_000;
 export const LEASE_MS = 15_000;
 
 /** Seconds after creation. */
