@@ -73,7 +73,7 @@ function toUserError(error: unknown): UserError | null {
   const code = readSqlState(error) ?? (error as { code?: string }).code ?? '';
   const reason = FAULTS[code];
   if (reason !== undefined) return new UserError(reason);
-  if (error instanceof Error && (isLostConnection(error) || /^P1\d{3}$/.test(code)))
+  if (isLostConnection(error as Error) || /^(?:P1\d{3}|ECONNREFUSED)$/.test(code))
     return new UserError('the connection to the database was lost');
   return /^[0-9A-Z]{5}$/.test(code) ? new UserError(`the database refused the command (${code})`) : null;
 }

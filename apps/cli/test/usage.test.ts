@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startTcpServer } from '@onecode/testing';
+import { startTcpProxy, startTcpServer } from '@onecode/testing';
+import { withDatabase } from '../src/database.js';
+import { UserError } from '../src/errors.js';
 import {
   expectFault,
   MAIN,
@@ -285,6 +287,22 @@ describe('a failed command', () => {
       1,
       'the database has no tables, or those of an older release: run npm run migrate',
     );
+  });
+
+  it('reports a lost connection when the database stops while the command runs', async () => {
+    const proxy = await startTcpProxy(commandLine.store.url);
+    const before = process.env;
+    process.env = { DATABASE_URL: proxy.url };
+    try {
+      const ended = withDatabase(async ({ sql }) => {
+        await proxy.refuse();
+        await sql.query`select 1`.catch(() => {});
+        await sql.query`select 1`;
+      });
+      await expect(ended).rejects.toEqual(new UserError('the connection to the database was lost'));
+    } finally {
+      process.env = before;
+    }
   });
 });
 
