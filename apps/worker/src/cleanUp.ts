@@ -51,13 +51,12 @@ export async function deleteAccounts({ database, log }: WorkerContext, stopping:
 }
 
 /** Blocks an account's sends to a country when its fraud breaker is on and too few of its codes there are verified. */
-export async function watchBreakers({ database, metrics, log }: WorkerContext): Promise<void> {
+export async function watchBreakers({ database, log }: WorkerContext): Promise<void> {
   for (const evidence of await readBreakerEvidence(database)) {
     if (!breakerTrips(evidence.rule, evidence)) continue;
-    // All workers see the same counts. Only the worker that trips the breaker raises the alert.
+    // All workers see the same counts. Only the worker that trips the breaker logs it.
     if (!(await tripBreaker(database, evidence))) continue;
     const { accountId, country, sends, unverified } = evidence;
-    metrics.breakerTrips.inc({ country });
     log.warn({ account_id: accountId, country, sends, unverified }, 'fraud breaker tripped');
   }
 }

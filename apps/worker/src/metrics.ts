@@ -48,21 +48,9 @@ export function workerMetrics(registry: Registry) {
       labelNames: ['error_code'],
       registers,
     }),
-    denials: new Counter({
-      name: 'onecode_denials_total',
-      help: 'Sends that their recipient reported as not requested',
-      labelNames: ['application_id', 'country'],
-      registers,
-    }),
     dueDeliveries: new Counter({
       name: 'onecode_due_deliveries_total',
       help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends with a lost or late job',
-      registers,
-    }),
-    breakerTrips: new Counter({
-      name: 'onecode_breaker_trips_total',
-      help: 'Blocks of an account’s sends to a country because too few codes were verified',
-      labelNames: ['country'],
       registers,
     }),
   };

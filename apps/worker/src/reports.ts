@@ -7,7 +7,6 @@ import {
   isUndelivered,
   NO_COUNTRY,
   type Changes,
-  type Denial,
   type Receipt,
   type Send,
 } from '@onecode/domain';
@@ -40,8 +39,8 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
     const { receipts, denials, changes, isFull } = await readDueReports(context.database);
     await Promise.all([
       applyReceipts(context, receipts),
-      applyEach(context, denials, applyReportedDenial),
-      applyEach(context, changes, applyProviderChange),
+      applyEach(context, denials, (denial) => applyDenial(context.database, denial)),
+      applyEach(context, changes, (change) => applyProviderChange(context, change)),
     ]);
     mayBeMore = isFull;
   }
@@ -171,26 +170,15 @@ function recordReceipt(
   });
 }
 
-/** Stores a denial with its send, and counts it. The fraud breaker reads it from the database. @returns false if no attempt has the message */
-async function applyReportedDenial({ database, metrics }: WorkerContext, report: Denial): Promise<boolean> {
-  const denied = await applyDenial(database, report);
-  if (denied?.isNew === true)
-    metrics.denials.inc({
-      application_id: denied.applicationId,
-      country: denied.country ?? NO_COUNTRY,
-    });
-  return denied !== null;
-}
-
 /** Applies reports one by one, and deletes them. @param apply returns false if the message of a report is not known yet */
 async function applyEach<Report>(
   context: WorkerContext,
   reports: readonly StoredReport<Report>[],
-  apply: (context: WorkerContext, report: Report) => Promise<boolean>,
+  apply: (report: Report) => Promise<boolean>,
 ): Promise<void> {
   for (const { key, report } of reports)
     try {
-      if (await apply(context, report)) await deleteReport(context.database, key);
+      if (await apply(report)) await deleteReport(context.database, key);
       else await postponeUnmatched(context.database, [key]);
     } catch (error) {
       await postponeFailed(context, [{ key }], error);

@@ -262,7 +262,7 @@ export async function applyTestReports(
   await storeReports(database, { receipts, denials, changes: [] }, null);
   const due = await readDueReports(database);
   for (const { key, report } of due.denials)
-    if ((await applyDenial(database, report)) !== null) await deleteReport(database, key);
+    if (await applyDenial(database, report)) await deleteReport(database, key);
   const { sends } = await findReportedSends(database, due.receipts);
   const policy = { attemptsMax: 5, backoffMs: 1_000 };
   await Promise.all(

@@ -241,34 +241,20 @@ async function readMessages(
   return byOrdinal(messages, rows);
 }
 
-/** The send that a denial is about. */
-export interface DeniedSend {
-  applicationId: string;
-  country: string | null;
-  /** Whether this is its first denial. */
-  isNew: boolean;
-}
-
 /**
  * Stores the time of a send's first denial. The provider's time has whole seconds; it is limited to the time since the message was sent.
  *
- * @returns null if no attempt has the message
+ * @returns false if no attempt has the message
  */
-export async function applyDenial(
-  database: Database,
-  { messageId, occurredAt }: Denial,
-): Promise<DeniedSend | null> {
-  const [row] = await database.sql.query<DeniedSend[]>`
+export async function applyDenial({ sql }: Database, { messageId, occurredAt }: Denial): Promise<boolean> {
+  const [{ isKnown }] = await sql.query<[{ isKnown: boolean }]>`
     with known as materialized (
-      select s.id, s.application_id, s.country from (
-        select send_id from attempts where message_id = ${messageId}::text order by started_at limit 1
-      ) a cross join lateral (select * from sends where id = a.send_id limit 1) s
+      select send_id from attempts where message_id = ${messageId}::text order by started_at limit 1
     ), denied as (
       update sends set version = version + 1,
         denied_at = greatest(coalesce(sent_at, created_at), least(${occurredAt}::timestamptz, statement_timestamp()))
-      where id = (select id from known) and denied_at is null
-      returning id
+      where id = (select send_id from known) and denied_at is null
     )
-    select application_id as "applicationId", country, exists (select from denied) as "isNew" from known`;
-  return row ?? null;
+    select exists (select from known) as "isKnown"`;
+  return isKnown;
 }
