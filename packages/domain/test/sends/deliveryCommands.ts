@@ -160,8 +160,8 @@ const findsNoSender: Command = {
 const losesTwoCalls = (isOfSender: boolean): Command => ({
   check: () => true,
   run(model, real) {
-    const next = isOfSender ? delivers(SENDER_FAULT, 0, false) : findsNoSender;
-    for (const one of [delivers(UNKNOWN, 0, false), delivers(UNKNOWN, 0, false), next]) one.run(model, real);
+    const next = isOfSender ? delivers(SENDER_FAULT, false) : findsNoSender;
+    for (const one of [delivers(UNKNOWN, false), delivers(UNKNOWN, false), next]) one.run(model, real);
   },
   toString: () => `two calls without a response, then ${isOfSender ? 'a fault of the sender' : 'no sender'}`,
 });
