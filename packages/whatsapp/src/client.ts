@@ -1,7 +1,6 @@
 import type { MessageStatus, Outcome } from '@onecode/domain';
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
-import { classifyError } from './errors.js';
-import { retry, unknown } from './errorTable.js';
+import { classifyError, retry, unknown } from './errors.js';
 import { errorNumber, members, objects, parseJson, storableText } from './json.js';
 import { messageBody, messageIdOf, type AuthenticationMessage } from './message.js';
 

@@ -1,6 +1,6 @@
 import { fillText, isWarning, type PreflightResult } from '@onecode/domain';
 import type { GraphFailure } from '../client.js';
-import { knownError } from '../errorTable.js';
+import { knownError } from '../errors.js';
 
 /** A number of a business account. */
 export interface FoundNumber {
