@@ -11,7 +11,7 @@ const DRILL_MS_MAX = 900_000;
 /** Panels that are only filled by faults that this drill does not inject. */
 const EMPTY_PANELS = [
   'Senders that cannot send',
-  'Faults and throttles, per minute',
+  'Failures of senders, per minute',
   'Sent, never delivered, by country',
   'Sent, never delivered, by sender',
 ];

@@ -130,7 +130,7 @@ function logAttempt(
   };
   log.info({ ...facts, outcome: outcome.kind, settlement, seconds }, 'attempt finished');
   if (outcome.kind === 'config' && outcome.scope === 'request') {
-    metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
+    metrics.senderFailures.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
     log.error(facts, 'provider refused request');
   }
 }

@@ -29,23 +29,11 @@ export function workerMetrics(registry: Registry) {
       buckets: LATENCY_BUCKETS,
       registers,
     }),
-    // Incremented once for each block for such a fault, and for each request that Meta rejects as faulty, so alert on its increase.
-    configurationFaults: new Counter({
-      name: 'onecode_configuration_faults_total',
-      help: 'Faults reported by Meta that an operator must fix',
+    // Incremented once for each block, and for each request that Meta rejects as faulty, so alert on its increase.
+    senderFailures: new Counter({
+      name: 'onecode_sender_failures_total',
+      help: 'Failures that Meta reported for senders. scope: `limit`, `sender`, or what an operator must fix, such as `token`',
       labelNames: ['scope', 'error_code'],
-      registers,
-    }),
-    coolDowns: new Counter({
-      name: 'onecode_sender_pauses_total',
-      help: 'Cool-downs of senders after a sender fault',
-      labelNames: ['error_code'],
-      registers,
-    }),
-    throttles: new Counter({
-      name: 'onecode_throttles_total',
-      help: 'Rate limits that Meta reported for a sender, by error code',
-      labelNames: ['error_code'],
       registers,
     }),
     dueDeliveries: new Counter({

@@ -24,7 +24,7 @@ describe('a fault of the sender', () => {
   it('moves the send to another sender, and blocks the first one', async () => {
     const senders = [await buildSender(t.database), await buildSender(t.database)];
     t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
-    const pausesBefore = await t.count('onecode_sender_pauses_total');
+    const pausesBefore = await t.count('onecode_sender_failures_total', { scope: 'sender' });
     const caller = await t.newCaller();
     const id = await t.send(caller);
     const row = await t.until(id, 'delivered');
@@ -41,7 +41,7 @@ describe('a fault of the sender', () => {
       { failures: 1, errorCode: NUMBER_NOT_REGISTERED, source: 'answer' },
     ]);
     expect(await t.blocks(able!.id)).toEqual([]);
-    expect((await t.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
+    expect((await t.count('onecode_sender_failures_total', { scope: 'sender' })) - pausesBefore).toBe(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
@@ -167,7 +167,7 @@ describe('the provider’s error', () => {
   ] as [string, Fault, string, number][])(
     '%s raises one alert for an operator, and another sender sends the message',
     async (_, fault, scope, blocked) => {
-      const alertsBefore = await t.count('onecode_configuration_faults_total', { scope });
+      const alertsBefore = await t.count('onecode_sender_failures_total', { scope });
       t.simulator.rules.add({ fault, times: 1 });
       const id = await t.send(await t.newCaller());
       expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
@@ -176,7 +176,7 @@ describe('the provider’s error', () => {
         { outcome: 'accepted' },
       ]);
       expect(await coolingDown()).toBe(blocked);
-      expect((await t.count('onecode_configuration_faults_total', { scope })) - alertsBefore).toBe(1);
+      expect((await t.count('onecode_sender_failures_total', { scope })) - alertsBefore).toBe(1);
     },
   );
 
@@ -194,7 +194,7 @@ describe('the provider’s error', () => {
   });
 
   it('131009 fails this send with an alert, and blocks no other send', async () => {
-    const alertsBefore = await t.count('onecode_configuration_faults_total', { scope: 'request' });
+    const alertsBefore = await t.count('onecode_sender_failures_total', { scope: 'request' });
     t.simulator.rules.add({ fault: { error: 131009 }, times: 1 });
     const caller = await t.newCaller('live', { credits: 1 });
     const id = await t.send(caller);
@@ -203,7 +203,7 @@ describe('the provider’s error', () => {
     expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
     expect(await coolingDown()).toBe(0);
     await t.until(await t.send(caller), 'delivered');
-    const alerts = await t.count('onecode_configuration_faults_total', { scope: 'request' });
+    const alerts = await t.count('onecode_sender_failures_total', { scope: 'request' });
     expect(alerts - alertsBefore).toBe(1);
   });
 });
@@ -231,7 +231,7 @@ describe('an accepted message that a receipt reports as failed', () => {
   it('is sent by another sender, and the receipt blocks the faulty sender', async () => {
     failsLate(131048);
     await only(first);
-    const before = await t.count('onecode_sender_pauses_total');
+    const before = await t.count('onecode_sender_failures_total', { scope: 'sender' });
     const caller = await t.newCaller();
     const id = await t.send(caller);
     const failed = await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
@@ -252,7 +252,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     ]);
     expect(t.calls(id)).toHaveLength(2);
     expect(await blocks()).toMatchObject([{ id: first.id, source: 'receipt' }]);
-    expect(await t.count('onecode_sender_pauses_total')).toBe(before + 1);
+    expect(await t.count('onecode_sender_failures_total', { scope: 'sender' })).toBe(before + 1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 

@@ -62,25 +62,19 @@ function report(
   failure: SenderFailure,
 ): void {
   const { kind, errorCode, reason } = failure;
-  const labels = { error_code: String(errorCode ?? 'none') };
+  const scope = kind === 'config' ? failure.scope : kind === 'sender' ? 'sender' : 'limit';
+  metrics.senderFailures.inc({ scope, error_code: String(errorCode ?? 'none') });
   const facts = {
     send_id: send.id,
     request_id: send.requestId,
     sender_id: senderId,
     source,
+    scope,
     error_code: errorCode,
     reason,
   };
-  if (kind === 'config') {
-    metrics.configurationFaults.inc({ scope: failure.scope, ...labels });
-    log.error({ ...facts, scope: failure.scope }, 'sender blocked');
-  } else if (kind === 'sender') {
-    metrics.coolDowns.inc(labels);
-    log.warn(facts, 'sender cooling down');
-  } else {
-    metrics.throttles.inc(labels);
-    log.warn(facts, 'provider limit reached');
-  }
+  // Only an operator can correct a configuration.
+  log[kind === 'config' ? 'error' : 'warn'](facts, 'sender blocked');
 }
 
 /** Clears the blocks of a message's sender after Meta accepted or delivered the message, if it was started after the block. */
