@@ -12,9 +12,9 @@ import {
 } from '@onecode/domain';
 import { recordSpan, SpanKind } from '@onecode/runtime';
 import type { TrafficCounter } from '@onecode/store/operations';
-import { countOwnFailure } from '@onecode/store/senders';
 import {
   applyDenial,
+  countOwnFailure,
   deleteReport,
   findReportedSends,
   postponeReports,

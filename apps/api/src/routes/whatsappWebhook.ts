@@ -1,8 +1,8 @@
 import type { Request, RequestHandler } from 'express';
 import { Problem, type WebhookResult } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
-import { findOwnApp, reportsOfApp, type OwnApp } from '@onecode/store/senders';
-import { storeReports } from '@onecode/store/sends';
+import { findOwnApp, type OwnApp } from '@onecode/store/senders';
+import { reportsOfApp, storeReports } from '@onecode/store/sends';
 import {
   handshakeAnswer,
   isSignature,

@@ -5,7 +5,6 @@ export {
   requestReading,
   takeDueReading,
 } from './providerFacts.js';
-export { reencryptTokens } from './senderTokens.js';
+export { findOwnApp, reencryptTokens, type OwnApp } from './secrets.js';
 export * from './senders.js';
 export { changeBlock, isSuperseded } from './blocks.js';
-export { countOwnFailure, findOwnApp, reportsOfApp, type OwnApp } from './ownApps.js';

@@ -1,11 +1,11 @@
 import { encrypt, isNew, NOT_ACTIVATED, tryDecrypt, type Block, type Keyring } from '@onecode/domain';
-import { audited, changeRow, logEntry, type Actor } from '../operations/audit.js';
+import { audited, changeRow, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { endBlocks, listBlocks } from './blocks.js';
 import { requestReading, syncProviderBlocks } from './providerFacts.js';
-import { appSecretName } from './ownApps.js';
+import { setSecrets, type SenderSecrets } from './secrets.js';
 
 const SELECTED = {
   id: true,
@@ -241,16 +241,6 @@ export type SenderChange = Partial<Pick<Sender, Editable | 'throughput'>> & {
   secrets?: SenderSecrets;
 };
 
-/**
- * Secrets, which are stored encrypted. `appSecret`: that of the sender's own Meta app, or null to remove it; while it is set, the sender's
- * own webhook address accepts that app's webhooks.
- */
-interface SenderSecrets {
-  keyring: Keyring;
-  token?: string;
-  appSecret?: string | null;
-}
-
 /** What a sender has before its number is registered and read. */
 const UNREAD = {
   isRegistered: false,
@@ -299,30 +289,6 @@ export async function editSender(
     await requestReading(connection, id);
     return {};
   }).catch(onTaken('taken' as const));
-}
-
-async function setSecrets(
-  connection: Connection,
-  actor: Actor,
-  { id, accountId }: SenderRow,
-  { keyring, token, appSecret }: SenderSecrets,
-): Promise<void> {
-  const { prisma, sql } = connection;
-  if (token !== undefined) {
-    const encryptedToken = new Uint8Array(encrypt(keyring, id, token));
-    await prisma.sender.update({ where: { id }, data: { encryptedToken } });
-    // Facts about the former token do not apply to the new one.
-    await sql.execute`
-      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
-    await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
-  }
-  if (appSecret !== undefined) {
-    const encryptedAppSecret =
-      appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
-    await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
-    const details = { after: { hasOwnApp: appSecret !== null } };
-    await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
-  }
 }
 
 /** Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. */

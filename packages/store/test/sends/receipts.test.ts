@@ -24,6 +24,7 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  until,
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
@@ -91,6 +92,43 @@ describe('stored reports', () => {
     const due = (await readDueReports(store.database)).receipts.map(({ key }) => key);
     for (const key of due) await deleteReport(store.database, key);
     expect(await storeReceipts(repeats)).toBe(3);
+  });
+
+  it('are stored by posts that name the same senders without a business account in opposite orders', async () => {
+    const senders: Sender[] = [];
+    for (let count = 0; count < 3; count++) senders.push(await buildSender(store.database));
+    // With many senders, PostgreSQL updates them in the order of the post.
+    await store.sql(`
+      insert into senders (id, phone_number_id, number, encrypted_token, template, english_template_language, removed_at)
+      select gen_random_uuid(), (1000000 + n)::text, '+15550783881', '', 'verification_code', 'en', now() from generate_series(1, 2000) n`);
+    await store.sql('analyze senders');
+    const [first, last, busy] = senders.map(({ phoneNumberId }) => phoneNumberId);
+    const holder = await store.connect();
+    await holder.query('begin');
+    await holder.query('select from senders where phone_number_id = $1 for no key update', [busy]);
+    const post = (name: string, ids: readonly string[]) =>
+      storeReports(
+        store.database,
+        {
+          receipts: [receipt(name)],
+          denials: [],
+          changes: [],
+          businessAccounts: new Map(ids.map((id) => [id, '7'])),
+        },
+        null,
+      );
+    const posts = [post('wamid.a', [first!, busy!, last!]), post('wamid.b', [last!, busy!, first!])];
+    await until('both posts', async () => {
+      const waiting = await store.sql(`select from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database() and query like '%provider_reports%'`);
+      return waiting.length === 2;
+    });
+    await holder.query('commit');
+    await holder.end();
+    expect(await Promise.all(posts)).toEqual([1, 1]);
+    const known = await store.sql('select from senders where business_account_id = $1', ['7']);
+    expect(known).toHaveLength(3);
+    await store.sql('delete from senders');
   });
 
   it('are due later after each postponement, up to a minute', async () => {
