@@ -2,16 +2,24 @@ import type { Keyring, RetryPolicy } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import type { TrafficCounter } from '@onecode/store/operations';
+import type { SenderDetails } from '@onecode/store/senders';
 import type { Deliveries } from '@onecode/store/sends';
 import type { CloudApi } from '@onecode/whatsapp/client';
 import type { WorkerMetrics } from './metrics.js';
-import type { SenderPool } from './senders/senderPool.js';
 
 /** The lease is the provider's time limit plus this margin, in which the outcome is written. */
 export const LEASE_MARGIN_MS = 5_000;
 
 /** A run of a loop ends after this time and leaves a backlog to the next run. A run is recorded when it ends. */
 export const RUN_MS_MAX = 2_000;
+
+/** The senders with their tokens and blocks, cached for a second. */
+export interface SenderPool {
+  /** Returns a sender. @throws Error when it does not exist */
+  open(senderId: string): Promise<SenderDetails>;
+  /** Clears the cache after a sender was changed. */
+  forget(): void;
+}
 
 export interface WorkerContext {
   database: Database;

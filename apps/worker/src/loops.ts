@@ -1,8 +1,8 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
 import { readDueWork, type DueWork, type LastRuns, type LoopName } from '@onecode/store/operations';
 import type { WorkerContext } from './context.js';
-import { readDueSenders } from './senders/providerFacts.js';
 import type { DueDeliveries } from './deliver.js';
+import { readDueSenders } from './senders/senders.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';
 import { applyDueReports } from './reports.js';

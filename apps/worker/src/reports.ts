@@ -7,11 +7,13 @@ import {
   isUndelivered,
   NO_COUNTRY,
   type Changes,
+  type ProviderChange,
   type Receipt,
   type Send,
 } from '@onecode/domain';
 import { recordSpan, SpanKind } from '@onecode/runtime';
 import type { TrafficCounter } from '@onecode/store/operations';
+import { applyProviderReport } from '@onecode/store/senders';
 import {
   applyDenial,
   countOwnFailure,
@@ -26,7 +28,6 @@ import {
   type StoredReport,
 } from '@onecode/store/sends';
 import { RUN_MS_MAX, type WorkerContext } from './context.js';
-import { applyProviderChange } from './senders/providerFacts.js';
 import { recordSenderFailure, recordSenderSuccess } from './senders/senderFaults.js';
 
 type ReportedReceipt = ReportedSend['receipts'][number];
@@ -40,7 +41,7 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
     await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, (denial) => applyDenial(context.database, denial)),
-      applyEach(context, changes, (change) => applyProviderChange(context, change)),
+      applyEach(context, changes, (change) => applyReportedChange(context, change)),
     ]);
     mayBeMore = isFull;
   }
@@ -168,6 +169,17 @@ function recordReceipt(
     accountId: '',
     reason: send === null ? 'unmatched' : (failure?.kind ?? ''),
   });
+}
+
+/** Applies a reported change of a template, a number or a business account. @returns true: no change waits for a message */
+async function applyReportedChange(
+  { database }: WorkerContext,
+  { businessAccountId, report, occurredAt }: ProviderChange,
+): Promise<boolean> {
+  // crash point: worker before provider change
+  await applyProviderReport(database, businessAccountId, report, occurredAt);
+  // crash point: worker after provider change
+  return true;
 }
 
 /** Applies reports one by one, and deletes them. @param apply returns false if the message of a report is not known yet */

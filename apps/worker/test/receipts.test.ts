@@ -2,8 +2,8 @@ import type { ProviderChange, Receipt } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
-import { countOwnFailure, editSender } from '@onecode/store/senders';
-import { storeReports } from '@onecode/store/sends';
+import { editSender } from '@onecode/store/senders';
+import { countOwnFailure, storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
