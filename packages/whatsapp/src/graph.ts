@@ -1,11 +1,13 @@
-import type {
-  BusinessAccountValues,
-  CanSend,
-  NumberValues,
-  ReadPart,
-  Reported,
-  SenderReading,
-  TemplateValues,
+import {
+  SENDER_THROUGHPUT,
+  THROUGHPUT_ON_BUSINESS_APP,
+  type BusinessAccountValues,
+  type CanSend,
+  type NumberValues,
+  type ReadPart,
+  type Reported,
+  type SenderReading,
+  type TemplateValues,
 } from '@onecode/domain';
 import { readList, type CloudApiSender, type GraphCall, type GraphResult } from './client.js';
 import { elements, isMetaId, members, objects, storableText, word } from './json.js';
@@ -17,6 +19,8 @@ export interface ReadSender extends CloudApiSender {
 
 const NUMBER_FIELDS =
   'health_status,quality_rating,throughput,status,is_on_biz_app,whatsapp_business_manager_messaging_limit';
+const LISTED_NUMBER_FIELDS =
+  'id,display_phone_number,verified_name,quality_rating,status,throughput,is_on_biz_app';
 const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
@@ -184,6 +188,47 @@ const accountValues = (
   verification: word(account['business_verification_status'])?.toUpperCase(),
   canSend: canSendOf(number, 'WABA'),
 });
+
+/** A number of a business account. Texts that Meta does not report are empty. */
+export interface FoundNumber {
+  phoneNumberId: string;
+  /** E.164. */
+  number: string;
+  /** The name that recipients see. */
+  verifiedName: string;
+  status: string;
+  quality: string;
+  /** Messages a second that Meta accepts from it. */
+  throughput: number;
+}
+
+/** Reads the numbers of a business account. */
+export async function readNumbers(
+  call: GraphCall,
+  { token, businessAccountId }: { token: string; businessAccountId: string },
+): Promise<GraphResult<FoundNumber[]>> {
+  const query = { fields: LISTED_NUMBER_FIELDS };
+  const read = await readList(call, token, `${businessAccountId}/phone_numbers`, query);
+  return 'failure' in read ? read : { value: read.value.flatMap(numberOf) };
+}
+
+function numberOf(node: Record<string, unknown>): FoundNumber[] {
+  const { id, display_phone_number: display } = node;
+  const number = typeof display === 'string' ? `+${display.replaceAll(/\D/g, '')}` : '';
+  if (!isMetaId(id) || number.length < 8) return [];
+  const { status = '', quality = '', throughputLevel, isOnBusinessApp } = numberValues(node);
+  const throughput = throughputLevel === 'HIGH' ? SENDER_THROUGHPUT.max : SENDER_THROUGHPUT.initial;
+  return [
+    {
+      phoneNumberId: id,
+      number,
+      verifiedName: word(node['verified_name']) ?? '',
+      status,
+      quality,
+      throughput: isOnBusinessApp ? THROUGHPUT_ON_BUSINESS_APP : throughput,
+    },
+  ];
+}
 
 /** The parts of a sender in Meta's health status. */
 type HealthPart = 'PHONE_NUMBER' | 'WABA' | 'BUSINESS';

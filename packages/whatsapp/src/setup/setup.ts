@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  canonicalNumber,
   checkReading,
   generateCode,
   templateLanguages,
@@ -10,8 +11,14 @@ import {
   type SenderReading,
 } from '@onecode/domain';
 import type { CloudApi, GraphCall } from '../client.js';
-import { isSubscribed, readSender, readTemplates, readToken } from '../graph.js';
-import { chooseNumber, readNumbers } from './numbers.js';
+import {
+  isSubscribed,
+  readNumbers,
+  readSender,
+  readTemplates,
+  readToken,
+  type FoundNumber,
+} from '../graph.js';
 import {
   checked,
   englishStep,
@@ -19,7 +26,6 @@ import {
   refused,
   step,
   withLink,
-  type FoundNumber,
   type SetupOptions,
   type SetupStep,
 } from './steps.js';
@@ -117,6 +123,26 @@ function checkToken(token: NumberValues['token'], options: AccountOptions): Setu
 
 const select = (results: readonly PreflightResult[], ...checks: PreflightCheck[]): PreflightResult[] =>
   results.filter(({ check }) => checks.includes(check));
+
+/** Returns the wanted number of the business account, or its only number; null if a person has to choose. */
+function chooseNumber(
+  numbers: readonly FoundNumber[],
+  wanted: string | null,
+): { step: SetupStep; number: FoundNumber | null } {
+  const [number, ...others] = numbers.filter(
+    (one) => wanted === null || canonicalNumber(one.number) === canonicalNumber(wanted),
+  );
+  const textOf = ({ number, verifiedName, status, quality }: FoundNumber): string =>
+    [number, verifiedName, status, quality].filter((text) => text !== '').join(', ');
+  if (number !== undefined && (wanted !== null || others.length === 0))
+    return { step: englishStep('number', 'already', `${textOf(number)}.`), number };
+  const fault =
+    wanted === null
+      ? 'The business account has several numbers: choose one.'
+      : `The business account has no number ${wanted}. It has:`;
+  const detail = `${fault} ${numbers.map(textOf).join('; ')}.`;
+  return { step: englishStep('number', 'needs_you', detail), number: null };
+}
 
 /**
  * Registers the number for the Cloud API, unless it is known to be registered. Meta limits registrations to ten in 72 hours, and shows

@@ -1,20 +1,7 @@
 import { fillText, isWarning, type PreflightResult } from '@onecode/domain';
 import type { GraphFailure } from '../client.js';
 import { knownError } from '../errors.js';
-
-/** A number of a business account. */
-export interface FoundNumber {
-  phoneNumberId: string;
-  /** E.164. */
-  number: string;
-  /** The name that recipients see; empty if Meta reports none. */
-  verifiedName: string;
-  status: string;
-  /** Messages a second that Meta accepts from it. */
-  throughput: number;
-  /** Its number, name, status and quality, for people. */
-  text: string;
-}
+import type { FoundNumber } from '../graph.js';
 
 export interface SetupOptions {
   token: string;
