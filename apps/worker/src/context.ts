@@ -13,19 +13,12 @@ export const LEASE_MARGIN_MS = 5_000;
 /** A run of a loop ends after this time and leaves a backlog to the next run. A run is recorded when it ends. */
 export const RUN_MS_MAX = 2_000;
 
-/** The senders with their tokens and blocks, cached for a second. */
-export interface SenderPool {
-  /** Returns a sender. @throws Error when it does not exist */
-  open(senderId: string): Promise<SenderDetails>;
-  /** Clears the cache after a sender was changed. */
-  forget(): void;
-}
-
 export interface WorkerContext {
   database: Database;
   deliveries: Deliveries;
   cloudApi: CloudApi;
-  senders: SenderPool;
+  /** Returns a sender with its token and blocks, which may be a second old. @throws Error if it does not exist */
+  openSender: (senderId: string) => Promise<SenderDetails>;
   secretKey: Keyring;
   policy: RetryPolicy;
   /** Aborted when a stopping worker has waited long enough. Calls without a response then end with an unknown outcome. */

@@ -73,7 +73,7 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
 }
 
 async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
-  const { database, policy, senders, metrics } = context;
+  const { database, policy, metrics } = context;
   const startTime = performance.now();
   // The row of the claim, with the current time. Only a receipt, a guess or another worker changes a claimed send, so the row most likely
   // still has this version after the call.
@@ -88,7 +88,7 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
   };
   // crash point: worker after claim
   if (send.waitMs > 0) await wait(send.waitMs);
-  const sender = await senders.open(at.senderId);
+  const sender = await context.openSender(at.senderId);
   // If this process was frozen, the lease may have ended: then another worker makes the next call.
   const { now, claimedUntil, expiresAt } = current();
   if (now >= (claimedUntil as Date) || now >= expiresAt) return 'stale';

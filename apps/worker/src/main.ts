@@ -22,7 +22,7 @@ import { createDueDeliveries } from './deliver.js';
 import { startLoops } from './loops.js';
 import { openMailer } from './mail/mailer.js';
 import { recordDelivery, workerMetrics } from './metrics.js';
-import { createSenderPool } from './senders/senders.js';
+import { createSenderCache } from './senders/senders.js';
 import { openPoster } from './webhooks/poster.js';
 
 /** A worker that is killed loses the counts of this time. */
@@ -57,7 +57,7 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
       proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
     }),
-    senders: createSenderPool(database, config.SECRET_KEY),
+    openSender: createSenderCache(database, config.SECRET_KEY),
     secretKey: config.SECRET_KEY,
     policy,
     stopTimeout: stopTimeout.signal,

@@ -277,17 +277,14 @@ describe('a send that waits for the time of its permit', () => {
 
   it('is not sent by a worker that was delayed until its lease ended', async () => {
     const worker = await work({ leaseMs: 1_000 });
-    const { senders } = worker.context;
+    const { openSender } = worker.context;
     // The first read of the sender, after the claim, takes longer than the lease.
     let delayMs = 1_600;
-    worker.context.senders = {
-      ...senders,
-      async open(senderId) {
-        const ms = delayMs;
-        delayMs = 0;
-        await pause(ms);
-        return senders.open(senderId);
-      },
+    worker.context.openSender = async (senderId) => {
+      const ms = delayMs;
+      delayMs = 0;
+      await pause(ms);
+      return openSender(senderId);
     };
     const id = await buildSend(environment.db.database, caller);
     await environment.enqueue('live', id);

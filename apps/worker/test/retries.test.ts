@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSend, endBlocks, until, type TapAnswer } from '@onecode/testing';
+import { buildSend, until, type TapAnswer } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';
 import type { AttemptRow } from './workerEnvironment.js';
@@ -86,7 +86,7 @@ describe('a temporary error', () => {
     const id = await t.send(await t.newCaller());
     await until('an attempt', async () => (await t.attempts(id))[0]?.outcome);
     expect(await t.sql(`select from sender_blocks where cause = 'limit'`)).toHaveLength(isLimit ? 1 : 0);
-    await endBlocks(t.database);
+    await t.endBlocks();
     await t.sql(`update sender_blocks set free_at = now() - interval '1 second'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: isLimit ? 1 : 2 });
   });

@@ -5,7 +5,7 @@ import { newId } from '@onecode/store/client';
 import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import { listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { createSend } from '@onecode/store/sends';
-import { buildSender, endBlocks, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import { buildSender, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { recordSenderFailure, recordSenderSuccess } from '../src/senders/senderFaults.js';
 import { useWorker } from './testWorker.js';
 
@@ -80,7 +80,7 @@ describe('a fault of the sender', () => {
       );
     const id = await t.send(caller);
     await until('a block', async () => (await t.blocks(own.id)).length === 1);
-    await endBlocks(t.database);
+    await t.endBlocks();
     await until('a longer one', async () => (await t.blocks(own.id))[0]?.failures === 2);
     const ofOwner = [accountId, 'admin@example.com'];
     expect((await mailRecipients()).toSorted()).toEqual(ofOwner.toSorted());
@@ -96,7 +96,7 @@ describe('a fault of the sender', () => {
     await until('a block of the shared one', async () => (await t.blocks(shared.id)).length === 1);
     expect((await mailRecipients()).toSorted()).toEqual([...ofOwner, 'staff@example.com'].toSorted());
     await noteMailSender(t.database, null);
-    await endBlocks(t.database);
+    await t.endBlocks();
     await t.until(id, 'delivered');
   });
 
@@ -113,7 +113,7 @@ describe('a fault of the sender', () => {
     await pauseSender(t.database, TEST_ACTOR, ableId!);
     const waiting = await t.send(await t.newCaller());
     await t.until(waiting, (row) => row.phase === 'waiting');
-    await endBlocks(t.database);
+    await t.endBlocks();
     await t.until(waiting, 'delivered');
   });
 
@@ -141,7 +141,7 @@ describe('a fault of the sender', () => {
     await t.until(await t.send(caller, { locale: 'pt-BR' }), 'delivered');
     expect(await t.blocks(senderId)).toMatchObject([block]);
 
-    await endBlocks(t.database);
+    await t.endBlocks();
     await t.until(english, 'delivered');
     await until('no faults', async () => (await blocksOf({ id: senderId })).length === 0);
   });
@@ -412,7 +412,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     failsLate(131048);
     await t.send(caller);
     await until('a block', async () => (await blocks()).length > 0);
-    await endBlocks(t.database);
+    await t.endBlocks();
     const messageId = await t.messageId(before);
     for (const status of ['delivered', 'read'] as const) {
       await t.simulator.postReceipt({ messageId, status });
@@ -428,7 +428,7 @@ describe('an accepted message that a receipt reports as failed', () => {
     const id = await t.send(caller);
     await t.until(id, ({ phase }) => phase === 'waiting');
     t.simulator.rules.clear();
-    await endBlocks(t.database);
+    await t.endBlocks();
     await t.until(id, 'delivered');
     await until('a recovered sender', async () => (await blocksOf(first)).length === 0);
   });
@@ -444,6 +444,7 @@ describe('a block of a business account', () => {
     const fault = { kind: 'config', scope: 'business', errorCode: 131042, reason: 'not paid' } as const;
     const met = { senderId: shared.id, startedAt: new Date(), source: 'receipt' } as const;
     await recordSenderFailure(context, met, send, fault);
+    await t.endBlocks();
     const startedAt = new Date(Date.now() + 1_000);
     const failures = async ({ id }: Sender) => {
       await recordSenderSuccess(context, { senderId: id, startedAt, source: 'receipt' }, send);
@@ -454,38 +455,11 @@ describe('a block of a business account', () => {
   });
 });
 
-describe('the sender pool', () => {
+describe('openSender', () => {
   it('finds a sender that was just added', async () => {
     for (const _ of [1, 2]) {
       const { id, number } = await buildSender(t.database);
-      expect(await t.context.senders.open(id)).toMatchObject({ id, number, token: 'test-token' });
-    }
-  });
-
-  it('answers every look-up, also while a fault clears its cache', async () => {
-    const { context, database } = t;
-    const faulty = await buildSender(database);
-    await buildSender(database);
-    for (let sweep = 0; sweep < 20; sweep++) {
-      const sender = (await listSenders(database)).find(({ id }) => id === faulty.id)!;
-      const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
-      const asked = Array.from({ length: 20 }, async (_, n) => {
-        // Staggered, so that look-ups happen at every moment of the fault.
-        for (let turn = 0; turn < n; turn++) await Promise.resolve();
-        return context.senders.open(faulty.id);
-      });
-      await expect(
-        Promise.all([
-          ...asked,
-          recordSenderFailure(
-            context,
-            { senderId: sender.id, startedAt: new Date(), source: 'answer' },
-            { country: 'BR' } as Send,
-            fault,
-          ),
-        ]),
-      ).resolves.toBeDefined();
-      await resumeSender(database, TEST_ACTOR, faulty.id);
+      expect(await t.context.openSender(id)).toMatchObject({ id, number, token: 'test-token' });
     }
   });
 });

@@ -5,6 +5,7 @@ import { createTrafficCounter } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import {
   buildSender,
+  endBlocks,
   TEST_SECRET_KEY,
   testRedisUrl,
   until,
@@ -17,7 +18,7 @@ import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { createDueDeliveries } from '../src/deliver.js';
 import { recordDelivery, workerMetrics } from '../src/metrics.js';
-import { createSenderPool } from '../src/senders/senders.js';
+import { createSenderCache } from '../src/senders/senders.js';
 import { applyDueReports } from '../src/reports.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
@@ -51,6 +52,8 @@ export interface TestWorker {
   /** Resets the environment and the worker's sender cache for the next test. */
   reset(): Promise<void>;
   sweep(): Promise<void>;
+  /** Ends the times of all blocks. The worker reads them again at once, as it does when a second has passed. */
+  endBlocks(): Promise<void>;
   /** Returns the sum of a counter over all series with these labels. */
   count(metric: string, labels?: Record<string, string>): Promise<number>;
   stop(): Promise<void>;
@@ -80,7 +83,7 @@ export async function startWorker(
     database,
     deliveries: openDeliveries(database, { policy, leaseMs }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
-    senders: createSenderPool(database, TEST_SECRET_KEY),
+    openSender: createSenderCache(database, TEST_SECRET_KEY),
     secretKey: config.SECRET_KEY,
     policy,
     stopTimeout: stopTimeout.signal,
@@ -119,13 +122,17 @@ export async function startWorker(
       await due.ended();
       await until('no active job', environment.isIdle);
       await environment.reset();
-      context.senders = createSenderPool(database, TEST_SECRET_KEY);
+      context.openSender = createSenderCache(database, TEST_SECRET_KEY);
     },
     async sweep() {
       await applyDueReports(context);
       do await due.run(neverAborted);
       while (due.hasMore());
       await due.ended();
+    },
+    async endBlocks() {
+      await endBlocks(database);
+      context.openSender = createSenderCache(database, TEST_SECRET_KEY);
     },
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {

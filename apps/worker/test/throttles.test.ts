@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSender, endBlocks, until } from '@onecode/testing';
+import { buildSender, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
 interface ThrottleRow {
@@ -17,7 +17,7 @@ describe('a limit of the provider', () => {
       `select scope, failures as refusals, (extract(epoch from until - since) * 1000)::integer as wait_ms from sender_blocks where cause = 'limit'`,
     );
   const endWaits = async (): Promise<void> => {
-    await endBlocks(t.database);
+    await t.endBlocks();
     await t.sql(`update sender_blocks set free_at = now() - interval '1 second'`);
   };
   const isWaiting = (id: string) =>

@@ -13,7 +13,7 @@ import {
 import { changeBlock, isSuperseded, type SenderDetails } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
 
-type Context = Pick<WorkerContext, 'database' | 'senders' | 'metrics' | 'log'>;
+type Context = Pick<WorkerContext, 'database' | 'openSender' | 'metrics' | 'log'>;
 
 /** The attempt that failed or succeeded, and the source of that signal. */
 export interface SenderAttempt extends Signal {
@@ -29,10 +29,8 @@ export async function recordSenderFailure(
   send: Send,
   failure: SenderFailure,
 ): Promise<void> {
-  const { database, senders } = context;
-  // An operator may just have ended the block.
-  senders.forget();
-  const sender = await senders.open(senderId);
+  const { database } = context;
+  const sender = await context.openSender(senderId);
   const kinds = blocksOf(failure, send).map((kind): BlockKind =>
     mayConcern(kind.scope, sender, signal) ? kind : { ...kind, scope: 'sender' },
   );
@@ -47,7 +45,6 @@ export async function recordSenderFailure(
   if (widest.cause === 'fault' && (await isSuperseded(database, senderId, widest, message))) return;
   const begun: (Block | null)[] = [];
   for (const kind of kinds) begun.push(await changeBlock(database, senderId, kind, ruleOf(kind)));
-  senders.forget();
   // Many sends meet the same failure at once. Only the send that starts the block raises the alert.
   if (begun[0] !== null) report(context, { senderId, ...signal }, send, failure);
 }
@@ -79,17 +76,15 @@ function report(
 
 /** Clears the blocks of a message's sender after Meta accepted or delivered the message, if it was started after the block. */
 export async function recordSenderSuccess(
-  { database, senders }: Context,
+  { database, openSender }: Context,
   { senderId, ...success }: SenderAttempt,
   send: Pick<Send, 'locale' | 'country'>,
 ): Promise<void> {
-  const sender = await senders.open(senderId);
+  const sender = await openSender(senderId);
   const rule = (last: Block | null): Block | null => last && afterSuccess(last, success);
   for (const block of sender.blocks) {
     if (!appliesTo(block, send) || !mayConcern(block.scope, sender, success)) continue;
-    if (rule(block) === null) continue;
-    await changeBlock(database, senderId, block, rule);
-    senders.forget();
+    if (rule(block) !== null) await changeBlock(database, senderId, block, rule);
   }
 }
 

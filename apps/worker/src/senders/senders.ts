@@ -8,30 +8,25 @@ import {
   type SenderDetails,
 } from '@onecode/store/senders';
 import { readSender } from '@onecode/whatsapp/graph';
-import { waitUnlessAborted, type SenderPool, type WorkerContext } from '../context.js';
+import { waitUnlessAborted, type WorkerContext } from '../context.js';
 
 const CACHED_MS = 1_000;
 
-/** Returns the senders with their tokens and blocks, cached for a second. */
-export function createSenderPool(database: Database, secretKey: Keyring): SenderPool {
+/** Returns `openSender` of the context. */
+export function createSenderCache(database: Database, secretKey: Keyring): WorkerContext['openSender'] {
   const cache = new LRUCache<'all', ReadonlyMap<string, SenderDetails>>({
     max: 1,
     ttl: CACHED_MS,
-    // A read that `forget` interrupts is still the answer for the calls that wait for it.
-    ignoreFetchAbort: true,
     fetchMethod: async () =>
       new Map((await listSenderDetails(database, secretKey)).map((sender) => [sender.id, sender])),
   });
-  return {
-    async open(id) {
-      // A sender that is missing may just have been added.
-      const known =
-        (await cache.forceFetch('all')).get(id) ??
-        (await cache.forceFetch('all', { forceRefresh: true })).get(id);
-      if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
-      return known;
-    },
-    forget: () => cache.clear(),
+  return async (id) => {
+    // A sender that is missing may just have been added.
+    const known =
+      (await cache.forceFetch('all')).get(id) ??
+      (await cache.forceFetch('all', { forceRefresh: true })).get(id);
+    if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
+    return known;
   };
 }
 
@@ -42,15 +37,15 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
 export async function readDueSenders({
   cloudApi,
   database,
-  senders,
+  secretKey,
   stopTimeout,
-}: Pick<WorkerContext, 'cloudApi' | 'database' | 'senders' | 'stopTimeout'>): Promise<void> {
+}: Pick<WorkerContext, 'cloudApi' | 'database' | 'secretKey' | 'stopTimeout'>): Promise<void> {
   for (;;) {
     const due = await takeDueReading(database);
     if (due === null) return;
-    // The token may just have been replaced, and this read checks whether Meta accepts the new one.
-    senders.forget();
-    const sender = await senders.open(due.senderId);
+    // Not cached: the token may just have been replaced, and this read checks whether Meta accepts the new one.
+    const senders = await listSenderDetails(database, secretKey);
+    const sender = senders.find(({ id }) => id === due.senderId) as SenderDetails;
     const read = readSender(cloudApi.call, { ...sender, token: sender.token ?? '' });
     const reading = await waitUnlessAborted(read, stopTimeout);
     if (reading === null) return;
