@@ -37,7 +37,7 @@ export function formatSender(sender: Sender) {
     state: senderState(sender.blocks, now),
     paused_until: block?.until ?? null,
     pause_reason: block?.reason ?? null,
-    /** `sender`, `business` (account), `portfolio` or `app`. */
+    /** `sender`, `business` (account) or `portfolio`. */
     pause_scope: block?.scope ?? null,
     faults: sender.blocks.reduce(
       (most, { cause, failures }) => (cause === 'fault' ? Math.max(most, failures) : most),

@@ -59,6 +59,8 @@ interface Setup {
 
 const PROVIDER_TIMEOUT_MS = 10_000;
 const RECEIPT_MS_MAX = 60_000;
+/** Meta connects a number and approves most templates for codes within seconds. The check reads the result. */
+const FIX_MS_MAX = 15_000;
 const APPROVAL_MINUTES = { min: 0, max: 1_440, initial: 10 };
 
 export function addSenderSetupCommand(add: AddCommand): void {
@@ -261,7 +263,7 @@ export async function fixSender(
     codeValiditySeconds,
     isDryRun: false,
     mayChangeTemplates: true,
-    approvalMs: 0,
+    approvalMs: FIX_MS_MAX,
     isKnown: async () => pin === null,
   });
   const fixes = new Map<string, string | null>();
