@@ -180,7 +180,8 @@ const ROWS: readonly Row[] = [
     remedy: 'If it was blocked by mistake, ask the operator to unblock it in WhatsApp.',
   },
   {
-    keys: ['recipient', 130472],
+    // 131050 is about marketing messages, which Onecode never sends.
+    keys: ['recipient', 130472, 131050],
     fault: recipient('WhatsApp did not deliver the message, for a reason that concerns only this number.'),
     remedy: 'Ask the person for another number, or contact them in another way.',
   },
@@ -210,11 +211,6 @@ const ROWS: readonly Row[] = [
     ),
     remedy:
       'Confirm in another way, not through this number, that it is still the same person. Then ask the operator to trust the number again.',
-  },
-  {
-    keys: [131050],
-    fault: recipient('The person has opted out of messages from this business.'),
-    remedy: 'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
   },
   // The request.
   {
