@@ -349,11 +349,11 @@ describeInBrowser('the pages of staff', () => {
       senderBlock({}, { disconnection: fact('PARTNER_REMOVED') }, new Date()),
       senderBlock({}, { ban: fact('DISABLE') }, new Date()),
       senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
-      templateBlock({ category: fact('MARKETING') }),
     ].map((block) => block!.reason);
     const met = [401, 429, 503].map((httpStatus) => classifyError(httpStatus, {}).reason);
     const expired = explainError(190, 'config').meaning;
-    const reasons = [...reported, ...met, UNREADABLE_TOKEN.reason, expired];
+    const ofTemplate = templateBlock({ category: fact('MARKETING') })!;
+    const reasons = [...reported, ofTemplate, ...met, UNREADABLE_TOKEN.reason, expired];
     for (const reason of reasons)
       await blockSender(database, await buildSender(database), {
         reason,

@@ -1,11 +1,9 @@
 import {
   CODE_CATEGORY,
-  hasLowQuality,
   mergeFacts,
   parseMessagingLimit,
   senderBlock,
   templateLanguages,
-  TOKEN_SCOPES,
   type BusinessAccountValues,
   type Facts,
   type NumberValues,
@@ -111,6 +109,9 @@ const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
 /** An operator should act when this share of the limit is reached. */
 const LIMIT_SHARE_NEAR = 0.8;
 
+/** The permissions that a sender's token needs. */
+const TOKEN_SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
+
 interface Found {
   /** Null if the check passed. */
   fault: Fault | null;
@@ -148,7 +149,7 @@ export function preflight(input: PreflightInput): PreflightResult[] {
 }
 
 /**
- * Returns the results of the checks for the parts of a sender that were just read. The other checks report `unknown`.
+ * Returns the results of some checks for the parts of a sender that were just read.
  *
  * @param sender with the validity of codes if its templates were read
  */
@@ -159,11 +160,12 @@ export function checkReading(
     english,
     codeValiditySeconds = 0,
   }: { template: string; english?: 'en' | 'en_US' | null; codeValiditySeconds?: number },
+  ...checks: PreflightCheck[]
 ): PreflightResult[] {
   const now = new Date();
   const factsOf = <Values extends object>(values: Reported<Values> = {}): Facts<Values> =>
     mergeFacts<Values>({}, values, now);
-  return preflight({
+  const results = preflight({
     template,
     englishTemplateLanguage: english ?? 'en',
     codeValiditySeconds,
@@ -177,6 +179,7 @@ export function checkReading(
     recipients24h: null,
     now,
   });
+  return results.filter(({ check }) => checks.includes(check));
 }
 
 /**
@@ -229,6 +232,9 @@ function numberConnected({ number, businessAccount, now }: PreflightInput): Foun
   if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
   return hasLowQuality(number) ? bad('number_quality') : fine();
 }
+
+/** Returns whether Meta rates a number's quality as low, because people block or report it. */
+export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
 
 function templateUsable(input: PreflightInput, locale: Locale): Found {
   const language = templateLanguages(input.englishTemplateLanguage)[locale];

@@ -106,16 +106,6 @@ export function mergeFacts<Values extends object>(
   return merged;
 }
 
-/** Returns whether Meta rates a number's quality as low, because people block or report it. */
-export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
-
-/** Why a template or a sender must not be used, according to the provider. */
-export interface ProviderBlock {
-  reason: string;
-  /** The provider's term for it. */
-  word: string;
-}
-
 /** Statuses in which the provider rejects a template's messages. The provider may add other statuses, which only failed calls reveal. */
 const BLOCKED_STATUSES = new Set([
   'PAUSED',
@@ -134,11 +124,10 @@ const BLOCKED_STATUSES = new Set([
 export const CODE_CATEGORY = 'AUTHENTICATION';
 
 /** Returns why the provider would reject messages of a template; null if no fact indicates a rejection. */
-export function templateBlock({ status, category, reason }: Facts<TemplateValues>): ProviderBlock | null {
+export function templateBlock({ status, category, reason }: Facts<TemplateValues>): string | null {
   if (status !== undefined && BLOCKED_STATUSES.has(status.value))
-    return blockBy(reason?.value ? `${status.value} (${reason.value})` : status.value);
-  if (category !== undefined && category.value !== CODE_CATEGORY)
-    return blockBy(`category ${category.value}`);
+    return reason?.value ? `${status.value} (${reason.value})` : status.value;
+  if (category !== undefined && category.value !== CODE_CATEGORY) return `category ${category.value}`;
   return null;
 }
 
@@ -146,14 +135,14 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
 export const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
 
 /**
- * Returns why the provider would reject a sender, according to the known facts about its number and business account; null if no fact
- * indicates a rejection.
+ * Returns why the provider would reject a sender, according to the known facts about its number and business account, with the provider's
+ * word for it; null if no fact indicates a rejection.
  */
 export function senderBlock(
   number: Facts<NumberValues>,
   account: Facts<BusinessAccountValues>,
   now: Date,
-): ProviderBlock | null {
+): { reason: string; word: string } | null {
   const { ban, restriction, isDeleted, disconnection, canSend } = account;
   const isRestricted = restriction?.value && (restriction.value.until ?? Infinity) * 1000 > now.getTime();
   const lost = disconnection?.value;
@@ -171,19 +160,14 @@ export function senderBlock(
   const hasEnded = (fact: Fact<unknown>): boolean =>
     canSend !== undefined && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
   for (const [fact, word, reason] of states)
-    if (fact !== undefined && word && !hasEnded(fact)) return blockBy(reason, word);
+    if (fact !== undefined && word && !hasEnded(fact)) return { reason, word };
   for (const fact of [canSend, number.canSend])
     if (fact?.value.can === 'BLOCKED') {
       const word = fact.value.why ?? fact.value.can;
-      return blockBy(`Meta reports that it cannot send: ${word}`, word);
+      return { reason: `Meta reports that it cannot send: ${word}`, word };
     }
   return null;
 }
-
-const blockBy = (reason: string, word = reason): ProviderBlock => ({ reason, word });
-
-/** The permissions that a sender's token needs. */
-export const TOKEN_SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 
 /** Returns the languages of a sender's messages by locale, in the provider's format. */
 export function templateLanguages(englishTemplateLanguage: 'en' | 'en_US'): Record<Locale, string> {

@@ -197,21 +197,22 @@ export async function syncProviderBlocks(connection: Connection, senderId: strin
   const { sql } = connection;
   const [known] = await listSenderKnowledge(connection, senderId);
   const { number, businessAccount, templates, englishTemplateLanguage } = known!;
-  const blocks = [{ onlyFor: '', block: senderBlock(number, businessAccount, new Date()) }];
+  const whole = senderBlock(number, businessAccount, new Date());
+  const blocks = [{ onlyFor: '', reason: whole?.reason ?? null }];
   for (const [locale, language] of Object.entries(templateLanguages(englishTemplateLanguage))) {
     const facts = templates.find((template) => template.language === language)?.facts ?? {};
-    blocks.push({ onlyFor: locale, block: templateBlock(facts) });
+    blocks.push({ onlyFor: locale, reason: templateBlock(facts) });
   }
-  for (const { onlyFor, block } of blocks) {
-    if (block === null) continue;
+  for (const { onlyFor, reason } of blocks) {
+    if (reason === null) continue;
     const written = await sql.execute`
       insert into sender_blocks as b (cause, scope, subject, only_for, source, reason, since)
-      values ('provider', 'sender', ${senderId}, ${onlyFor}, 'provider', ${block.reason}, clock_timestamp())
+      values ('provider', 'sender', ${senderId}, ${onlyFor}, 'provider', ${reason}, clock_timestamp())
       on conflict (cause, scope, subject, only_for) do update set reason = excluded.reason, since = excluded.since
       where b.reason <> excluded.reason`;
-    if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, block.reason);
+    if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
   }
-  const usable = blocks.filter(({ block }) => block === null).map(({ onlyFor }) => onlyFor);
+  const usable = blocks.filter(({ reason }) => reason === null).map(({ onlyFor }) => onlyFor);
   const ended = await sql.query<{ onlyFor: string }[]>`
     delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = any (${usable})
     returning only_for as "onlyFor"`;

@@ -6,8 +6,6 @@ import {
   templateLanguages,
   type NumberValues,
   type PhoneRecipient,
-  type PreflightCheck,
-  type PreflightResult,
   type SenderReading,
 } from '@onecode/domain';
 import type { CloudApi, GraphCall } from '../client.js';
@@ -115,14 +113,11 @@ export async function listNumbers(call: GraphCall, options: AccountOptions) {
 }
 
 function checkToken(token: NumberValues['token'], options: AccountOptions): SetupStep {
-  const results = select(checkReading({ number: { token } }, options), 'token_valid', 'token_scopes');
+  const results = checkReading({ number: { token } }, options, 'token_valid', 'token_scopes');
   if (results.every(({ ok }) => ok) && token.expiresAt !== 0)
     return step('token', 'already', 'token_expires', { at: new Date(token.expiresAt * 1000).toISOString() });
   return checked('token', results);
 }
-
-const select = (results: readonly PreflightResult[], ...checks: PreflightCheck[]): PreflightResult[] =>
-  results.filter(({ check }) => checks.includes(check));
 
 /** Returns the wanted number of the business account, or its only number; null if a person has to choose. */
 function chooseNumber(
@@ -175,7 +170,7 @@ async function subscribe(call: GraphCall, options: SetupOptions, appId: string |
 
 /** Returns the step that checks whether Meta allows the number and its business account to send, and whether the business is verified. */
 function healthStep(options: SetupOptions, reading: SenderReading, registration: SetupStep): SetupStep {
-  const results = select(checkReading(reading, options), 'number_connected', 'business_verified');
+  const results = checkReading(reading, options, 'number_connected', 'business_verified');
   const health = checked('health', results);
   // Meta may take seconds to show a number that was just registered as connected.
   const isConnecting = registration.status === 'done' && results.some(({ name }) => name === 'number_status');

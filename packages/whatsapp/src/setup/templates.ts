@@ -74,8 +74,7 @@ function checkTemplate(
 ): PreflightResult[] {
   const usable = language === 'pt_BR' ? 'template_pt_br' : 'template_en';
   const english = language === 'en_US' ? 'en_US' : 'en';
-  const results = checkReading(reading, { ...options, english });
-  return results.filter(({ check }) => [usable, 'template_ttl', 'template_footer'].includes(check));
+  return checkReading(reading, { ...options, english }, usable, 'template_ttl', 'template_footer');
 }
 
 /** Returns the state of a template. @param reading what Meta has now */
