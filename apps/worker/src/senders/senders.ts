@@ -1,8 +1,22 @@
 import { LRUCache } from 'lru-cache';
-import type { Keyring } from '@onecode/domain';
+import {
+  afterFailure,
+  afterSuccess,
+  appliesTo,
+  blocksOf,
+  type Block,
+  type BlockKind,
+  type BlockScope,
+  type Keyring,
+  type Send,
+  type SenderFailure,
+  type Signal,
+} from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import {
   applySenderReading,
+  changeBlock,
+  isSuperseded,
   listSenderDetails,
   takeDueReading,
   type SenderDetails,
@@ -29,6 +43,83 @@ export function createSenderCache(database: Database, secretKey: Keyring): Worke
     return known;
   };
 }
+
+/** The attempt that failed or succeeded, and the source of that signal. */
+export interface SenderAttempt extends Signal {
+  senderId: string;
+}
+
+/**
+ * Blocks the sender, business account, portfolio, template or country that caused a failure, so that the send uses another sender or waits.
+ */
+export async function recordSenderFailure(
+  context: WorkerContext,
+  { senderId, ...signal }: SenderAttempt,
+  send: Send,
+  failure: SenderFailure,
+): Promise<void> {
+  const { database } = context;
+  const sender = await context.openSender(senderId);
+  const kinds = blocksOf(failure, send).map((kind): BlockKind =>
+    mayConcern(kind.scope, sender, signal) ? kind : { ...kind, scope: 'sender' },
+  );
+  const ruleOf = (kind: BlockKind) => (last: Block | null, now: Date) =>
+    afterFailure(kind, last, now, signal, failure);
+  // While the blocks are active, the many messages with the same failure need no look-up.
+  if (kinds.every((kind) => ruleOf(kind)(findBlock(sender, kind), new Date()) === null)) return;
+  // The widest scope decides: if the business account or portfolio delivers, it is not at fault. While a limit lasts, the provider still
+  // accepts some messages.
+  const widest = kinds.at(-1) as BlockKind;
+  const message = { ...signal, sendId: send.id };
+  if (widest.cause === 'fault' && (await isSuperseded(database, senderId, widest, message))) return;
+  const begun: (Block | null)[] = [];
+  for (const kind of kinds) begun.push(await changeBlock(database, senderId, kind, ruleOf(kind)));
+  // Many sends meet the same failure at once. Only the send that starts the block raises the alert.
+  if (begun[0] !== null) report(context, { senderId, ...signal }, send, failure);
+}
+
+const findBlock = ({ blocks }: SenderDetails, { cause, scope, onlyFor }: BlockKind): Block | null =>
+  blocks.find((one) => one.cause === cause && one.scope === scope && one.onlyFor === onlyFor) ?? null;
+
+function report(
+  { metrics, log }: WorkerContext,
+  { senderId, source }: SenderAttempt,
+  send: Send,
+  failure: SenderFailure,
+): void {
+  const { kind, errorCode, reason } = failure;
+  const scope = kind === 'config' ? failure.scope : kind === 'sender' ? 'sender' : 'limit';
+  metrics.senderFailures.inc({ scope, error_code: String(errorCode ?? 'none') });
+  const facts = {
+    send_id: send.id,
+    request_id: send.requestId,
+    sender_id: senderId,
+    source,
+    scope,
+    error_code: errorCode,
+    reason,
+  };
+  // Only an operator can correct a configuration.
+  log[kind === 'config' ? 'error' : 'warn'](facts, 'sender blocked');
+}
+
+/** Clears the blocks of a message's sender after Meta accepted or delivered the message, if it was started after the block. */
+export async function recordSenderSuccess(
+  { database, openSender }: WorkerContext,
+  { senderId, ...success }: SenderAttempt,
+  send: Pick<Send, 'locale' | 'country'>,
+): Promise<void> {
+  const sender = await openSender(senderId);
+  const rule = (last: Block | null): Block | null => last && afterSuccess(last, success);
+  for (const block of sender.blocks) {
+    if (!appliesTo(block, send) || !mayConcern(block.scope, sender, success)) continue;
+    if (rule(block) !== null) await changeBlock(database, senderId, block, rule);
+  }
+}
+
+/** Returns whether a signal may change blocks of this scope. An account with its own app signs its receipts itself, and may forge them. */
+const mayConcern = (scope: BlockScope, { accountId }: SenderDetails, { source }: Signal): boolean =>
+  scope === 'sender' || accountId === null || source !== 'receipt';
 
 /**
  * Reads the due senders from Meta and stores the results. Each due read is made by one worker. After a failure, the next run continues with
