@@ -254,8 +254,8 @@ const UNREAD = {
 };
 
 /**
- * Changes a sender, and requests a read. If the number, the template or the token changes, the sender's own failures end. A sender with
- * another number is paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
+ * Changes a sender, ends its own failures, and requests a read. A sender with another number is paused until it is activated, like a new
+ * sender. @returns `taken` if another sender has the phone number id
  */
 export async function editSender(
   database: Database,
@@ -265,9 +265,8 @@ export async function editSender(
 ): Promise<Sender | 'taken' | null> {
   return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
     const { id } = before;
-    const replaces = (field: Editable): boolean =>
-      wanted[field] !== undefined && wanted[field] !== before[field];
-    const hasNewNumber = replaces('phoneNumberId');
+    const { phoneNumberId = before.phoneNumberId } = wanted;
+    const hasNewNumber = phoneNumberId !== before.phoneNumberId;
     if (hasNewNumber) {
       await connection.sql.execute`delete from provider_facts where subject = ${id}`;
       // An operator's pause would hide that the new number was not activated.
@@ -277,15 +276,8 @@ export async function editSender(
     if (secrets !== undefined) await setSecrets(connection, actor, before, secrets);
     const data = { ...(hasNewNumber && UNREAD), ...wanted };
     await connection.prisma.sender.update({ where: { id }, data });
-    if (
-      hasNewNumber ||
-      replaces('template') ||
-      replaces('englishTemplateLanguage') ||
-      secrets?.token !== undefined
-    ) {
-      await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
-      await syncProviderBlocks(connection, id, new Date());
-    }
+    await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
+    await syncProviderBlocks(connection, id, new Date());
     await requestReading(connection, id);
     return {};
   }).catch(onTaken('taken' as const));

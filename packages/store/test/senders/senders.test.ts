@@ -138,11 +138,11 @@ describe('senders', () => {
     expect(await reencryptTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
   });
 
-  it('wait for activation after a change of their number, and keep their blocks after a change of their throughput', async () => {
+  it('lose their own faults when they are edited, and wait for activation after a change of their number', async () => {
     const sender = await buildSender(store.database);
     await blockSender(store.database, sender);
     await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
-    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'fault' }]);
+    expect(await blocksOf(sender.id)).toEqual([]);
     await pauseSender(store.database, TEST_ACTOR, sender.id);
     await editSender(store.database, TEST_ACTOR, sender.id, { phoneNumberId: '777' });
     expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'operator', reason: NOT_ACTIVATED }]);
