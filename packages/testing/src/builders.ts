@@ -112,7 +112,7 @@ export async function buildSender(
     englishTemplateLanguage: 'en',
     ...rest,
   });
-  if (made === null) throw new Error('the phone number id is taken');
+  if (made === 'taken') throw new Error('the phone number id is taken');
   return made;
 }
 

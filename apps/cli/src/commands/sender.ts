@@ -125,7 +125,7 @@ export function addSenderCommands(program: Command): void {
           owner: parseOwner(options),
         }),
       ).catch(refuseAssignment);
-      print(command, formatSender(requireNotTaken(added ?? 'taken')));
+      print(command, formatSender(requireNotTaken(added)));
     });
 
   addEditCommand(one);

@@ -313,7 +313,7 @@ async function provideSender(
       throw error;
     });
     if (added instanceof AssignmentRefused) return stepOf(step, 'failed', 'There is no such account.');
-    return added === null
+    return added === 'taken'
       ? stepOf(step, 'failed', 'Another command added the sender at the same time. Run the setup again.')
       : stepOf(step, 'done', `The sender ${added.id} was added. It is paused until it is activated.`);
   }

@@ -55,7 +55,7 @@ export interface NewSender extends Pick<Sender, Editable> {
 /**
  * Adds a sender, with its token encrypted.
  *
- * @returns null if another sender has the phone number id
+ * @returns `taken` if another sender has the phone number id
  * @throws AssignmentRefused
  */
 export async function addSender(
@@ -63,7 +63,7 @@ export async function addSender(
   actor: Actor,
   keyring: Keyring,
   sender: NewSender,
-): Promise<Sender | null> {
+): Promise<Sender | 'taken'> {
   const { token, owner = 'shared', businessAccountId = null, paused = false, ...rest } = sender;
   const id = newId();
   return audited(database, actor, async (connection, log) => {
@@ -88,16 +88,14 @@ export async function addSender(
     await log({ action: 'sender.add', accountId, subject: id, details });
     if (paused) await writePause(connection, id, NOT_ACTIVATED);
     return (await withBlocks(connection, [made]))[0]!;
-  }).catch(onTaken(null));
+  }).catch(refuseTaken);
 }
 
-/** Returns an error handler that returns `result` if another sender has the phone number id, and rethrows any other error. */
-const onTaken =
-  <R>(result: R) =>
-  (error: unknown): R => {
-    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return result;
-    throw error;
-  };
+/** Returns `taken` if another sender has the phone number id, and rethrows any other error. */
+function refuseTaken(error: unknown): 'taken' {
+  if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return 'taken';
+  throw error;
+}
 
 /**
  * A sender with its account's name (null if shared), whether its own Meta app reports about it, and whether its number is registered: it was
@@ -280,7 +278,7 @@ export async function editSender(
     await syncProviderBlocks(connection, id, new Date());
     await requestReading(connection, id);
     return {};
-  }).catch(onTaken('taken' as const));
+  }).catch(refuseTaken);
 }
 
 /** Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. */

@@ -159,7 +159,8 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
           ...(accountId !== null && { owner: { accountId, applicationIds: [] } }),
         };
         const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
-        if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+        if (made === 'taken')
+          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
         return { id: made.id };
       },
     }),

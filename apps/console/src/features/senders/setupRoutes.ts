@@ -130,7 +130,8 @@ export function setupRoutesAt(
           paused: true,
           ...(accountId !== null && { owner: { accountId, applicationIds: [] } }),
         });
-        if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+        if (made === 'taken')
+          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
         return { id: made.id, step: null };
       },
     }),
