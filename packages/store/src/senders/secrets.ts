@@ -65,7 +65,7 @@ export async function setSecrets(
 }
 
 /** The result for one sender's token. `current`: already encrypted with the current key; `unreadable`: its key is not in the keyring. */
-export interface ReencryptedToken {
+interface ReencryptedToken {
   senderId: string;
   phoneNumberId: string;
   number: string;
@@ -97,10 +97,10 @@ export async function reencryptTokens(
       const encryptedToken = reencrypt(keyring, id, old);
       const encryptedAppSecret = oldSecret && reencrypt(keyring, appSecretName(id), oldSecret);
       const data = {
-        ...(encryptedToken && { encryptedToken }),
-        ...(encryptedAppSecret && { encryptedAppSecret }),
+        encryptedToken: encryptedToken ?? old,
+        encryptedAppSecret: encryptedAppSecret ?? oldSecret,
       };
-      if (Object.keys(data).length > 0) await connection.prisma.sender.update({ where: { id }, data });
+      await connection.prisma.sender.update({ where: { id }, data });
       const kept = tryDecrypt(keyring, id, old) === null ? 'unreadable' : 'current';
       reencrypted.push({ senderId: id, ...rest, token: encryptedToken === null ? kept : 'reencrypted' });
     }
