@@ -3,7 +3,7 @@ import type { Fault } from '@onecode/simulator';
 import { changeAccount } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
-import { listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
+import { editSender, listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { createSend } from '@onecode/store/sends';
 import { buildSender, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { recordSenderFailure, recordSenderSuccess } from '../src/senders/senders.js';
@@ -43,6 +43,22 @@ describe('a fault of the sender', () => {
     expect(await t.blocks(able!.id)).toEqual([]);
     expect((await t.count('onecode_sender_failures_total', { scope: 'sender' })) - pausesBefore).toBe(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+  });
+
+  it('ends with a new token, which every worker then uses', async () => {
+    const sender = await buildSender(t.database);
+    t.simulator.business.changeToken('test-token', { valid: false });
+    const id = await t.send(await t.newCaller());
+    await t.until(id, ({ phase }) => phase === 'waiting');
+    // Sends of other senders keep the former token in the cache.
+    await t.context.openSender(sender.id);
+    const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
+    await editSender(t.database, TEST_ACTOR, sender.id, { secrets });
+    await t.until(id, 'delivered');
+    expect(await t.attempts(id)).toMatchObject([
+      { outcome: 'config', error_code: TOKEN_EXPIRED },
+      { outcome: 'accepted' },
+    ]);
   });
 
   it('lets the send wait until the sender is resumed if there is no other sender', async () => {

@@ -24,6 +24,7 @@ import {
 import { readSender } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 
+/** `editSender` relies on this maximum. */
 const CACHED_MS = 1_000;
 
 /** Returns `openSender` of the context. */
