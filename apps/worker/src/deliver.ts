@@ -18,7 +18,7 @@ import { inSpan, markFailed, recordSpan, SpanKind } from '@onecode/runtime';
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import { RUN_MS_MAX, waitUnlessAborted, type WorkerContext } from './context.js';
-import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senders/senders.js';
+import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senders.js';
 
 /** Takes and delivers the send of a job. @throws Error only for failures of the service itself, such as an unavailable database */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {

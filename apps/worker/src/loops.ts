@@ -2,7 +2,7 @@ import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
 import { readDueWork, type DueWork, type LastRuns, type LoopName } from '@onecode/store/operations';
 import type { WorkerContext } from './context.js';
 import type { DueDeliveries } from './deliver.js';
-import { readDueSenders } from './senders/senders.js';
+import { readDueSenders } from './senders.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRun, queueStandingAlerts } from './mail/sendMails.js';
 import { applyDueReports } from './reports.js';

@@ -22,7 +22,7 @@ import { createDueDeliveries } from './deliver.js';
 import { startLoops } from './loops.js';
 import { openMailer } from './mail/mailer.js';
 import { recordDelivery, workerMetrics } from './metrics.js';
-import { createSenderCache } from './senders/senders.js';
+import { createSenderCache } from './senders.js';
 import { openPoster } from './webhooks/poster.js';
 
 /** A worker that is killed loses the counts of this time. */

@@ -28,7 +28,7 @@ import {
   type StoredReport,
 } from '@onecode/store/sends';
 import { RUN_MS_MAX, type WorkerContext } from './context.js';
-import { recordSenderFailure, recordSenderSuccess } from './senders/senders.js';
+import { recordSenderFailure, recordSenderSuccess } from './senders.js';
 
 type ReportedReceipt = ReportedSend['receipts'][number];
 

@@ -8,7 +8,7 @@ import {
 } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
-import { readDueSenders } from '../src/senders/senders.js';
+import { readDueSenders } from '../src/senders.js';
 import { useWorker } from './testWorker.js';
 
 // The ids and the template of the simulator.

@@ -6,7 +6,7 @@ import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
 import { editSender, listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { createSend } from '@onecode/store/sends';
 import { buildSender, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
-import { recordSenderFailure, recordSenderSuccess } from '../src/senders/senders.js';
+import { recordSenderFailure, recordSenderSuccess } from '../src/senders.js';
 import { useWorker } from './testWorker.js';
 
 const NUMBER_NOT_REGISTERED = 133010;

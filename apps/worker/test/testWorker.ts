@@ -18,7 +18,7 @@ import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
 import { createDueDeliveries } from '../src/deliver.js';
 import { recordDelivery, workerMetrics } from '../src/metrics.js';
-import { createSenderCache } from '../src/senders/senders.js';
+import { createSenderCache } from '../src/senders.js';
 import { applyDueReports } from '../src/reports.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 

@@ -22,7 +22,7 @@ import {
   type SenderDetails,
 } from '@onecode/store/senders';
 import { readSender } from '@onecode/whatsapp/graph';
-import { waitUnlessAborted, type WorkerContext } from '../context.js';
+import { waitUnlessAborted, type WorkerContext } from './context.js';
 
 /** `editSender` relies on this maximum. */
 const CACHED_MS = 1_000;
