@@ -27,7 +27,7 @@ const LONG: Omit<RunOptions, 'seed' | 'log'> = {
 };
 const SHORT: Omit<RunOptions, 'seed' | 'log'> = {
   accounts: 40,
-  sendsPerSecond: 8,
+  sendsPerSecond: 5,
   goals: GOALS,
   schedule: shortFaults,
   seconds: 600,

@@ -12,17 +12,12 @@ const CRASH_POINTS: readonly string[] = crashPoints().map(({ name }) => name);
 const CRASHES_MS_MAX = 400_000;
 const TRIGGER_WORK_MS = 1_000;
 
-/**
- * Every run of one API and of the workers ends at one of their crash points, until a process was killed at each of them.
- *
- * @param share of the crash points, a random one
- */
-export const crashPointKills = (share = 1): Fault => ({
+/** Every run of one API and of the workers ends at one of these crash points, until a process was killed at each of them. */
+export const crashPointKills = (points: readonly string[] = CRASH_POINTS): Fault => ({
   name: 'kill -9 at each crash point in turn',
   family: 'kills',
   holdMs: 0,
   async inject(cluster, random) {
-    const points = random.shuffled(CRASH_POINTS).slice(0, Math.ceil(CRASH_POINTS.length * share));
     // The other API keeps running, so that there is work to interrupt.
     const victims = [random.of(cluster.apis), ...cluster.workers];
     const since = cluster.exits.length;
@@ -31,7 +26,14 @@ export const crashPointKills = (share = 1): Fault => ({
       return points.filter((point) => !visited.has(point));
     };
     const names = new Set(victims.map(({ name }) => name));
-    cluster.faultSettings = (name) => (names.has(name) ? settingsFor(name, missing(), random) : {});
+    /** The processes that can still reach a crash point. */
+    const armed = new Set<string>();
+    cluster.faultSettings = (name) => {
+      const settings = names.has(name) ? settingsFor(name, missing(), random) : {};
+      if (settings.crashPoints === undefined) armed.delete(name);
+      else armed.add(name);
+      return settings;
+    };
     let triggering = '';
     const loop = startLoop(
       () => triggerRareWork(cluster),
@@ -43,7 +45,7 @@ export const crashPointKills = (share = 1): Fault => ({
     return async () => {
       await loop.stop();
       cluster.faultSettings = () => ({});
-      for (const victim of victims) victim.kill();
+      for (const victim of victims) if (armed.has(victim.name)) victim.kill();
       await cluster.simulator.clearRules();
       await cluster.resumeSenders();
       await cluster.untilReady();
