@@ -108,7 +108,7 @@ function listeningAddresses(pid: number): string[] {
     .map(([, address]) => address!.split(':')[0]!);
 }
 
-const [LOOPBACK, ALL_IPV4] = ['0100007F', '00000000'];
+const [LOOPBACK, OTHER_LOOPBACK] = ['0100007F', '0200007F'];
 const PORTS = {
   api: 1,
   console: 2,
@@ -155,21 +155,16 @@ describe('npm start', () => {
     );
   }
 
-  it('listens on this machine only', async () => {
-    expect(await startAll({})).toEqual({
-      simulator: [LOOPBACK, LOOPBACK],
-      api: [LOOPBACK, LOOPBACK],
-      worker: [LOOPBACK],
-      console: [LOOPBACK, LOOPBACK],
-    });
+  it('has an address of this machine only for each process unless HOST is set', () => {
+    expect(addresses(PORTS, {})).toMatchObject({ HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1' });
   });
 
-  it('makes only the API and the console listen at HOST when it is set', async () => {
-    expect(await startAll({ HOST: '0.0.0.0' })).toEqual({
+  it('makes the API and the console listen only at HOST, and everything else only at 127.0.0.1', async () => {
+    expect(await startAll({ HOST: '127.0.0.2' })).toEqual({
       simulator: [LOOPBACK, LOOPBACK],
-      api: [ALL_IPV4, LOOPBACK],
+      api: [LOOPBACK, OTHER_LOOPBACK],
       worker: [LOOPBACK],
-      console: [ALL_IPV4, LOOPBACK],
+      console: [LOOPBACK, OTHER_LOOPBACK],
     });
   });
 
