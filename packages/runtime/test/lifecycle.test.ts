@@ -164,7 +164,7 @@ const WORK = `
   const sizeOf = (name) => getHeapSpaceStatistics().find((space) => space.space_name === name).space_size;
   const sizes = { young: 0, old: 0 };
   const alive = [];
-  for (let made = 0; made < 4_000_000; made++) {
+  for (let made = 0; made < 1_500_000; made++) {
     alive[made % 200_000] = { made, text: 'n'.repeat(1 + (made % 9)), more: [made] };
     if (made % 5_000 !== 0) continue;
     sizes.young = Math.max(sizes.young, sizeOf('new_space'));
