@@ -127,20 +127,26 @@ describe('a stopping worker', () => {
   );
 
   it(
-    'leaves a backlog of due sends to other workers',
+    'has recorded heartbeats during a backlog of due sends, and leaves the backlog to other workers',
     async () => {
-      await buildSender(environment.db.database, { throughput: 1_000 });
+      const { db } = environment;
+      await db.sql('truncate processes');
+      await buildSender(db.database, { throughput: 1_000 });
       environment.simulator.rules.add({ fault: { latencyMs: 100 } });
       await makeSends(environment, 1_000);
       const worker = await start({ DELIVERY_CONCURRENCY: '5' });
-      await until('some calls', () => environment.simulator.requests().length > 10);
+      const runs = () => db.sql("select from processes where deliver_at > started_at + interval '1 second'");
+      await until('a run of the loop', async () => (await runs()).length > 0);
+      expect(await isNothingDue(environment)).toBe(false);
+
       const callsBefore = environment.simulator.requests().length;
+      expect(callsBefore).toBeGreaterThan(10);
       const exit = await stopped(worker);
       expect(exit.ms).toBeLessThan(5_000);
       expect(worker.log().at(-1)).toMatchObject({ msg: 'stopped' });
       // A run that ignored the signal would last for up to two seconds and make about 80 more calls.
       expect(environment.simulator.requests().length).toBeLessThan(callsBefore + 40);
-      expect(await environment.db.sql('select from sends where claimed_until is not null')).toEqual([]);
+      expect(await db.sql('select from sends where claimed_until is not null')).toEqual([]);
     },
     PROCESSES_MS_MAX,
   );
@@ -191,22 +197,6 @@ describe('the heartbeats of a worker’s loops', () => {
       expect(await isLate('deliver')).toBe(false);
       await db.sql('alter table away rename to provider_reports');
       await until('another sweep', async () => !(await isLate('sweep')));
-    },
-    PROCESSES_MS_MAX,
-  );
-
-  it(
-    'are recorded while a backlog of sends is due',
-    async () => {
-      const { db } = environment;
-      await db.sql('truncate processes');
-      await buildSender(db.database, { throughput: 1_000 });
-      environment.simulator.rules.add({ fault: { latencyMs: 100 } });
-      await makeSends(environment, 1_000);
-      await start({ DELIVERY_CONCURRENCY: '5' });
-      const runs = () => db.sql("select from processes where deliver_at > started_at + interval '1 second'");
-      await until('a run of the loop', async () => (await runs()).length > 0);
-      expect(await isNothingDue(environment)).toBe(false);
     },
     PROCESSES_MS_MAX,
   );
