@@ -202,50 +202,61 @@ it('the log has one line for each request, with the id of its response, and one 
   ]);
 });
 
-it('a client that resets its CONNECT request does not end the process', async () => {
-  const { running, port } = await startReady();
-  for (let requests = 0; requests < 10; requests++) {
-    const connection = await RawConnection.open(port);
-    connection.write(requestBytes('CONNECT', 'x:1', [['Host', 'x']]));
-    connection.socket.resetAndDestroy();
-  }
-  const answer = await create(port).catch((error: unknown) => error);
-  expect(running.log().filter(({ level }) => level === 'fatal')).toEqual([]);
-  expect(answer).toMatchObject({ status: 202 });
-});
+describe('a process that serves several clients', () => {
+  let running: StartedProcess;
+  let port: number;
+  beforeAll(async () => {
+    ({ running, port } = await startReady());
+    // It runs until the end of this block.
+    started = undefined;
+  });
+  afterAll(async () => {
+    running.signal('SIGKILL');
+    await running.exited;
+  });
 
-it('the log shows no status for a request if the client leaves before the response', async () => {
-  const { running, port } = await startReady();
-  const leaving = await RawConnection.open(port);
-  const body = newBody();
-  const headers: [string, string][] = [
-    ['Host', 'x'],
-    ...Object.entries(bearer(caller)),
-    ['Content-Length', String(body.length)],
-  ];
-  leaving.write(requestBytes('POST', '/v1/send', headers), body.slice(0, 5));
-  // The API reads this request after the bytes above.
-  const { headers: others } = await create(port);
-  leaving.destroy();
-  const lines = () =>
-    running
-      .log()
-      .filter(({ msg, request_id: id }) => msg === 'request finished' && id !== others['x-request-id']);
-  await until('its line', () => lines().length > 0);
-  expect(lines()).toMatchObject([{ method: 'POST', route: '/v1/send' }]);
-  expect(lines()[0]).not.toHaveProperty('status');
-});
+  it('logs no status for a request if the client leaves before the response', async () => {
+    const leaving = await RawConnection.open(port);
+    const body = newBody();
+    const headers: [string, string][] = [
+      ['Host', 'x'],
+      ...Object.entries(bearer(caller)),
+      ['Content-Length', String(body.length)],
+    ];
+    leaving.write(requestBytes('POST', '/v1/send', headers), body.slice(0, 5));
+    // The API reads this request after the bytes above.
+    const { headers: others } = await create(port);
+    leaving.destroy();
+    const lines = () =>
+      running
+        .log()
+        .filter(({ msg, request_id: id }) => msg === 'request finished' && id !== others['x-request-id']);
+    await until('its line', () => lines().length > 0);
+    expect(lines()).toMatchObject([{ method: 'POST', route: '/v1/send' }]);
+    expect(lines()[0]).not.toHaveProperty('status');
+  });
 
-it('the API logs once that PostgreSQL closed its idle connections', async () => {
-  const { running, port } = await startReady();
-  await Promise.all(Array.from({ length: 12 }, () => create(port)));
-  const [{ count }] = (await environment.db.sql(
-    `select count(pg_terminate_backend(pid))::int from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid()`,
-  )) as [{ count: number }];
-  expect(count).toBeGreaterThan(2);
-  const broken = () => running.log().filter(({ msg }) => msg === 'database connection lost');
-  await until('the line of the broken connections', () => broken().length > 0);
-  await until('a send on a new connection', async () => (await create(port)).status === 202);
-  expect(broken()).toMatchObject([{ level: 'warn', err: { code: '57P01' } }]);
+  it('continues after a client has reset its CONNECT request', async () => {
+    for (let requests = 0; requests < 10; requests++) {
+      const connection = await RawConnection.open(port);
+      connection.write(requestBytes('CONNECT', 'x:1', [['Host', 'x']]));
+      connection.socket.resetAndDestroy();
+    }
+    const answer = await create(port).catch((error: unknown) => error);
+    expect(running.log().filter(({ level }) => level === 'fatal')).toEqual([]);
+    expect(answer).toMatchObject({ status: 202 });
+  });
+
+  it('logs once that PostgreSQL closed its idle connections', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => create(port)));
+    const [{ count }] = (await environment.db.sql(
+      `select count(pg_terminate_backend(pid))::int from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    )) as [{ count: number }];
+    expect(count).toBeGreaterThan(2);
+    const broken = () => running.log().filter(({ msg }) => msg === 'database connection lost');
+    await until('the line of the broken connections', () => broken().length > 0);
+    await until('a send on a new connection', async () => (await create(port)).status === 202);
+    expect(broken()).toMatchObject([{ level: 'warn', err: { code: '57P01' } }]);
+  });
 });
