@@ -85,9 +85,9 @@ describe('a limit of the provider', () => {
   it('causes only a few refused calls and no failed send, and all sends are sent when it ends', async () => {
     await sender('11');
     const rule = t.simulator.rules.add({ fault: { error: 80007 } });
-    const caller = await t.newCaller('live', { credits: 200 });
+    const caller = await t.newCaller('live', { credits: 100 });
     const ids: string[] = [];
-    for (let nth = 0; nth < 200; nth++) ids.push(await t.send(caller));
+    for (let nth = 0; nth < 100; nth++) ids.push(await t.send(caller));
     await until('a third refusal', async () => ((await throttles())[0]?.refusals ?? 0) >= 3);
     // Only the calls in progress when the limit was reached, and one probe per wait.
     expect(t.tap.requests.length).toBeLessThan(40);

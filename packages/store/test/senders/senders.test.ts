@@ -30,6 +30,7 @@ import {
 import fc from 'fast-check';
 import { sendActions } from '../sends/sendActions.js';
 
+const isLong = process.env['ALL_TESTS'] === '1';
 const store = useTestDatabase();
 const { insertAttempt } = sendActions(store);
 
@@ -517,7 +518,7 @@ describe('permits', () => {
           await store.sql('update senders set throughput = $2 where id = $1', [id, throughput]);
           expect(mostWithin(1000, await permitsOfCourse(rounds))).toBeLessThanOrEqual(throughput);
         }),
-        { numRuns: 30 },
+        { numRuns: isLong ? 30 : 10 },
       );
     });
 
