@@ -12,7 +12,7 @@ import { createFuzzContext, type FuzzContext } from './context.js';
 
 const {
   ALL_TESTS,
-  FUZZ_REQUESTS = ALL_TESTS === '1' ? '100000' : '5000',
+  FUZZ_REQUESTS = ALL_TESTS === '1' ? '100000' : '3000',
   FUZZ_SEED = String(randomInt(2 ** 31)),
   FUZZ_ONLY,
 } = process.env;
@@ -23,7 +23,7 @@ const only = FUZZ_ONLY === undefined ? undefined : Number(FUZZ_ONLY);
 /** For the slow clients, and for each request on a busy machine. */
 const MS_MAX = 90_000 + requests * 10;
 /** Long enough for random requests to cover every kind and status. */
-const isLong = requests >= 5_000 && only === undefined;
+const isLong = requests >= 3_000 && only === undefined;
 /** Room for garbage that is not collected yet and for pages that the process keeps. */
 const GROWTH_MIB_MAX = 32;
 /** Connections to PostgreSQL and Redis that open during the campaign. */
