@@ -188,17 +188,19 @@ describe('an overview', () => {
   });
 
   it('starts days like PostgreSQL, in every time zone that JavaScript also knows', async () => {
+    // The zones of America include changes of clocks at midnight.
+    const [names, zonesMin] = process.env['ALL_TESTS'] === '1' ? ['%', 300] : ['America/%', 100];
     const known = new Set(Intl.supportedValuesOf('timeZone'));
     const [from, end] = [new Date('2023-12-31T12:00:00Z'), new Date('2024-12-31T12:00:00Z')];
     const zones = await store.sql<{ name: string; starts: Date[] }>(
       `select name, array(
          select t at time zone name from generate_series(date_trunc('day', $1::timestamptz at time zone name),
            $2::timestamptz at time zone name, interval '1 day') t where t at time zone name < $2::timestamptz order by t
-       ) as starts from pg_timezone_names order by name`,
-      [from, end],
+       ) as starts from pg_timezone_names where name like $3 order by name`,
+      [from, end, names],
     );
     const both = zones.filter(({ name }) => known.has(name) && !TWO_MIDNIGHTS.has(name));
-    expect(both.length).toBeGreaterThan(300);
+    expect(both.length).toBeGreaterThan(zonesMin);
     const differing = both.filter(
       ({ name, starts }) =>
         bucketStarts('day', { from, to: end }, name).map(Number).join() !== starts.map(Number).join(),
