@@ -14,11 +14,9 @@ describe.each(MODES)('a %s key', (mode) => {
   const keys = Array.from({ length: 2000 }, () => generateApiKey(mode));
 
   it('has 41 characters: a prefix, 27 characters of base62 and a checksum of six', () => {
-    for (const key of keys) {
-      expect(key).toHaveLength(41);
-      expect(key).toMatch(new RegExp(`^ak_${mode}_[0-9A-Za-z]{33}$`));
-      expect(isApiKey(key)).toBe(true);
-    }
+    const pattern = new RegExp(`^ak_${mode}_[0-9A-Za-z]{33}$`);
+    expect(keys.filter((key) => !pattern.test(key) || !isApiKey(key))).toEqual([]);
+    expect(keys[0]).toHaveLength(41);
   });
 
   it('ends with the CRC-32 of all characters before the checksum, as zlib computes it', () => {
@@ -33,14 +31,15 @@ describe.each(MODES)('a %s key', (mode) => {
 
   it('is invalid with one character mistyped, missing or doubled', () => {
     const key = keys[0] as string;
+    const wrongKeys: string[] = [];
     for (let place = 0; place < key.length; place++) {
       const before = key.slice(0, place);
       const after = key.slice(place + 1);
       for (const wrong of [...ALPHABET, '-', '_', ' ', 'é'])
-        if (wrong !== key[place]) expect(isApiKey(before + wrong + after)).toBe(false);
-      expect(isApiKey(before + after)).toBe(false);
-      expect(isApiKey(before + key[place] + key[place] + after)).toBe(false);
+        if (wrong !== key[place]) wrongKeys.push(before + wrong + after);
+      wrongKeys.push(before + after, before + key[place] + key[place] + after);
     }
+    expect(wrongKeys.filter(isApiKey)).toEqual([]);
   });
 
   it('has a hint that reveals at most four characters', () => {
