@@ -149,8 +149,10 @@ describe('parseRecipient with a phone number', () => {
 
   it('returns a form that the table of sends accepts, and a country of the calling code', () => {
     const callingCodes = new Set<string>(getCountries().map((country) => getCountryCallingCode(country)));
+    const all = [...callingCodes, '800', '808', '870', '878', '881', '882', '883', '888', '979'];
+    const isLong = process.env['ALL_TESTS'] === '1';
     let read = 0;
-    for (const code of [...callingCodes, '800', '808', '870', '878', '881', '882', '883', '888', '979'])
+    for (const code of isLong ? all : all.filter((_, index) => index % 4 === 0))
       for (let digits = 1; digits <= 17; digits++)
         for (const first of '0123456789') {
           const recipient = parseRecipient(`+${code}${first}${'2345678912345678'.slice(0, digits - 1)}`);
@@ -160,7 +162,7 @@ describe('parseRecipient with a phone number', () => {
           expect(recipient.canonical).toMatch(/^\+[1-9][0-9]{4,14}$/);
           expect(callingCodes.has(code) ? countriesOf(`+${code}`) : [null]).toContain(recipient.country);
         }
-    expect(read).toBeGreaterThan(5000);
+    expect(read).toBeGreaterThan(isLong ? 5000 : 1250);
   });
 
   it('takes less than three seconds for a hostile text of 64 KiB', () => {
