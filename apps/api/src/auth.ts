@@ -12,7 +12,7 @@ import {
 import { findCaller, recordKeyUsage, type Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** The maximum age of a look-up. After this time, reads with a revoked or expired key are refused. */
+/** The maximum age of a look-up for requests that are not checked again. After it, reads with a revoked or expired key are refused. */
 const RECENT_MS = 1_000;
 const KEYS_MAX = 10_000;
 

@@ -66,8 +66,9 @@ export async function recordSenderFailure(
   );
   const ruleOf = (kind: BlockKind) => (last: Block | null, now: Date) =>
     afterFailure(kind, last, now, signal, failure);
-  // While the blocks are active, the many messages with the same failure need no look-up.
-  if (kinds.every((kind) => ruleOf(kind)(findBlock(sender, kind), new Date()) === null)) return;
+  // The many messages that were started before the blocks of their failure need no look-up. Others do: a cached block may have ended.
+  const isEarlier = (last: Block | null): boolean => last !== null && signal.startedAt <= last.since;
+  if (kinds.every((kind) => isEarlier(findBlock(sender, kind)))) return;
   // The widest scope decides: if the business account or portfolio delivers, it is not at fault. While a limit lasts, the provider still
   // accepts some messages.
   const widest = kinds.at(-1) as BlockKind;

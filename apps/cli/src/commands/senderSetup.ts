@@ -59,7 +59,7 @@ interface Setup {
 
 const PROVIDER_TIMEOUT_MS = 10_000;
 const RECEIPT_MS_MAX = 60_000;
-/** Meta connects a number and approves most templates for codes within seconds. The check reads the result. */
+/** Meta connects a number and approves most templates for codes within seconds. The check after the repairs reads the result. */
 const FIX_MS_MAX = 15_000;
 const APPROVAL_MINUTES = { min: 0, max: 1_440, initial: 10 };
 

@@ -252,7 +252,7 @@ const UNREAD = {
 };
 
 /**
- * Changes a sender, ends its own failures, and requests a read. The sender gets no permit for a second. A sender with another number is
+ * Changes a sender, ends its own failures, and requests a read. The sender gets no permit for two seconds. A sender with another number is
  * paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
  */
 export async function editSender(
@@ -277,9 +277,9 @@ export async function editSender(
     await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
     await syncProviderBlocks(connection, id, new Date());
     await requestReading(connection, id);
-    // Workers cache the senders for a second. A message with the former token would block the sender again.
+    // Workers cache the senders for a second after a read. A message with the former token would block the sender again.
     await connection.sql.execute`
-      insert into sender_permits as p (sender_id, free_at) values (${id}::uuid, clock_timestamp() + interval '1 second')
+      insert into sender_permits as p (sender_id, free_at) values (${id}::uuid, clock_timestamp() + interval '2 seconds')
       on conflict (sender_id) do update set free_at = greatest(p.free_at, excluded.free_at)`;
     return {};
   }).catch(refuseTaken);
