@@ -110,7 +110,7 @@ function judgeHeld(one: ReportedReceipt): ReportedReceipt {
   return { ...one, receipt: { ...receipt, failure: afterHold(receipt.failure, attempt.messageStatus) } };
 }
 
-/** Records what a receipt reports about the recipient and the sender: the recipient's identity, and a fault, before the send is due again. */
+/** Stores the recipient's identity and blocks a faulty sender, before the send is due again: the next attempt must not meet the fault. */
 async function recordReport(
   context: WorkerContext,
   { send, outcomes }: ReportedSend,

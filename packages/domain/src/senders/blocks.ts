@@ -64,9 +64,9 @@ export function appliesTo(
 }
 
 /**
- * Returns the block after a failure, which is longer for each failure in a row; null if the block is still active, or the message was
- * started before the block or the message that cleared it. Such messages are what caused the block. Receipts report failures minutes later,
- * and days later after an outage.
+ * Returns the block after a failure, which is longer for each failure in a row. Returns null if the block is still active. Also returns
+ * null if the message was started before the block, because such messages caused the block, or before the message that cleared it. Receipts
+ * report failures minutes later, and days later after an outage.
  */
 export function afterFailure(
   kind: BlockKind,

@@ -90,7 +90,7 @@ export interface CreationState {
   trialSends: { count: number; rejected: number; lastAt: number } | null;
   freeQuota: number;
   credits: number;
-  /** Whether sends that the same senders may serve wait for a turn: those of the application to this country in this language. */
+  /** Whether sends of the application to this country in this language wait for a turn. The same senders may serve all of them. */
   othersWait: boolean;
 }
 

@@ -27,7 +27,7 @@ export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, n
 }
 
 /**
- * Judges one guess. Calls `matches` only if the guess counts. No attempt begins after a code was verified or locked.
+ * Judges one guess. Calls `matches` only if the guess counts.
  *
  * @returns `isCounted`: whether the guess has to be written; a guess at a verified, locked or expired code changes nothing
  */

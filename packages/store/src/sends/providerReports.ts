@@ -82,7 +82,8 @@ const WAITING_MAX = 10_000;
 /**
  * Returns the reports that an app is allowed to make, because the holder of its secret can forge any: receipts and denials of its account's
  * messages from that account's senders (a sender may have belonged to another account before), and changes of business accounts in which no
- * other account has a sender. A send names its sender before its message is sent, so no report arrives too early for this check.
+ * other account has a sender. A send names its sender before its message is sent, so no receipt arrives too early for this check. A receipt
+ * that names no attempt is dropped, and so is a denial of a message without a stored id.
  *
  * @returns null if these reports would bring the account's own app above `WAITING_MAX` unapplied reports
  */

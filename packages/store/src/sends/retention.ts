@@ -87,7 +87,7 @@ export async function readRetention(database: Connection): Promise<{ seconds: nu
   return row;
 }
 
-/** Replaces the numbers of sends with their masked form. The codes of the sends must have expired. @returns how many sends changed */
+/** Masks the numbers of sends. Their codes have expired, or expire in the caller's transaction. @returns how many sends changed */
 export async function replaceNumbers(
   { sql }: Connection,
   sends: readonly { id: string; recipient: string }[],
