@@ -123,7 +123,7 @@ describe('the texts of the pages', () => {
   it('exist for every action in the audit log', () => {
     // `area.verb` in quotes, except the types of webhook events and columns of SQL, and the actions in the board's table.
     const actions = [
-      ...[...sources(STORE).matchAll(/(?<!type: |\bms\()'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) =>
+      ...[...sources(STORE).matchAll(/(?<!\btype: .*|\bms\()'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) =>
         String(action),
       ),
       ...[...sources(BOARD).matchAll(/\['([a-z_]+)', (?:new RegExp|\/)/g)].map(([, verb]) => `board.${verb}`),
