@@ -61,6 +61,23 @@ describe('a fault of the sender', () => {
     ]);
   });
 
+  it('begins again if a sender fails right after its resumption, which the cache does not show yet', async () => {
+    const { id } = await buildSender(t.database);
+    const send = { id: newId(), locale: 'en', country: 'BR' } as Send;
+    const fault = { kind: 'config', scope: 'token', errorCode: TOKEN_EXPIRED, reason: 'expired' } as const;
+    const fail = (context: typeof t.context) =>
+      recordSenderFailure(context, { senderId: id, startedAt: new Date(), source: 'answer' }, send, fault);
+    await fail(t.context);
+    const blocked = await until('the block in the cache', async () => {
+      const sender = await t.context.openSender(id);
+      return sender.blocks.length > 0 && sender;
+    });
+    await resumeSender(t.database, TEST_ACTOR, id);
+    expect(await t.blocks(id)).toEqual([]);
+    await fail({ ...t.context, openSender: async () => blocked });
+    expect(await t.blocks(id)).toMatchObject([{ errorCode: TOKEN_EXPIRED }]);
+  });
+
   it('lets the send wait until the sender is resumed if there is no other sender', async () => {
     const sender = await buildSender(t.database);
     t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
