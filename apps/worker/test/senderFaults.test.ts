@@ -251,6 +251,12 @@ describe('an accepted message that a receipt reports as failed', () => {
 
   const failsLate = (code: number, sender = first) =>
     t.simulator.rules.add({ fault: { lateFailure: code }, sender: sender.phoneNumberId });
+  /** Posts the receipt of a failure after the acceptance of the message is stored, and waits until the send has no sender. */
+  const failAccepted = async (id: string, code: number) => {
+    await t.until(id, 'sent');
+    await t.simulator.postReceipt({ messageId: await t.messageId(id), status: 'failed', code });
+    return t.until(id, ({ phase }) => phase === 'waiting');
+  };
   const only = async (sender: Sender): Promise<void> => {
     const other = sender === first ? second : first;
     await pauseSender(t.database, TEST_ACTOR, other.id);
@@ -262,12 +268,12 @@ describe('an accepted message that a receipt reports as failed', () => {
     );
 
   it('is sent by another sender, and the receipt blocks the faulty sender', async () => {
-    failsLate(131048);
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     await only(first);
     const before = await t.count('onecode_sender_failures_total', { scope: 'sender' });
     const caller = await t.newCaller();
     const id = await t.send(caller);
-    const failed = await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
+    const failed = await failAccepted(id, 131048);
     expect(failed).toMatchObject({ status: 'sent', from_number: first.number, failed_at: null });
     await resumeSender(t.database, TEST_ACTOR, second.id);
 
@@ -328,9 +334,9 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql(`update senders set business_account_id = '11'`);
     const other = await buildSender(t.database, { businessAccountId: '22' });
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
-    failsLate(131042);
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(await t.newCaller());
-    await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
+    await failAccepted(id, 131042);
     // Not `resumeSender`, which would also end the fault.
     await t.sql(`delete from sender_blocks where cause = 'operator'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
@@ -354,10 +360,12 @@ describe('an accepted message that a receipt reports as failed', () => {
         ...ids,
       ]);
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
-    const held = { messageStatus: 'held_for_quality_assessment', lateFailure: 135000 } as const;
-    t.simulator.rules.add({ fault: { ...held, lateFailureMs: 300 }, sender: first.phoneNumberId });
+    t.simulator.rules.add({
+      fault: { messageStatus: 'held_for_quality_assessment', acceptThenDrop: true },
+      times: 1,
+    });
     const id = await t.send(await t.newCaller());
-    await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
+    await failAccepted(id, 135000);
     const attempts = await t.sql(
       'select outcome, error_code, message_status from attempts where send_id = $1',
       [id],
@@ -381,8 +389,6 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql('update senders set portfolio_id = null');
   });
 
-  // Each case has its own business account and reads only its own sender's blocks, because a test can end before the worker has written the
-  // block of its last message.
   it.each([
     ['a fault', 131042, '31'],
     ['a limit', 80007, '32'],

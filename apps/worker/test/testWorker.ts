@@ -100,12 +100,12 @@ export async function startWorker(
   };
   const neverAborted = new AbortController().signal;
   const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
+  let applied = Promise.resolve();
+  const applyReports = (): Promise<void> => (applied = applyDueReports(context));
   const loops =
     pauseMs === null
       ? []
-      : [() => applyDueReports(context), () => due.run(neverAborted)].map((run) =>
-          startLoop(run, pauseMs, onError),
-        );
+      : [applyReports, () => due.run(neverAborted)].map((run) => startLoop(run, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () =>
       consumers.ping().then(
@@ -118,14 +118,17 @@ export async function startWorker(
     context,
     async reset() {
       await environment.endSends();
-      // Deliveries in progress could still block a sender of the next test.
+      // Deliveries and reports in progress could still block a sender in the next test. A report stays stored if its write met the end of
+      // its send.
       await due.ended();
       await until('no active job', environment.isIdle);
+      await applied;
+      await applyReports();
       await environment.reset();
       context.openSender = createSenderCache(database, TEST_SECRET_KEY);
     },
     async sweep() {
-      await applyDueReports(context);
+      await applyReports();
       do await due.run(neverAborted);
       while (due.hasMore());
       await due.ended();
