@@ -201,17 +201,18 @@ describeInBrowser('the pages of staff', () => {
     const sender = await buildSender(database);
     await blockSender(database, sender, { errorCode: 190, isConfiguration: true });
     const onCall = await person(server, { staff: 'on_call' });
-    const { context, page } = await windowOf(browser, server, onCall, {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
+    const { context, page } = await windowOf(browser, server, onCall);
     page.setDefaultTimeout(25_000);
+    let message = '';
+    await page.exposeFunction('keepCopied', (text: string) => (message = text));
+    // All tests share the browser's clipboard.
+    await page.addInitScript('navigator.clipboard.writeText = keepCopied');
     await page.goto('/staff/health');
     const incident = page.getByRole('region', { name: /access token has expired/ });
     await incident.getByText(maskRecipient(sender.number)).waitFor();
     await incident.getByText('Only an operator can do this.').waitFor();
     await incident.getByRole('button', { name: 'Copy message for an operator' }).click();
     await incident.getByRole('button', { name: 'Message copied' }).waitFor();
-    const message = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(message.split('\n')).toEqual([
       expect.stringMatching(/^Problem on our side \(Failing\): .*access token has expired/),
       expect.stringMatching(/^Since: /),
