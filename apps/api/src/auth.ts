@@ -12,22 +12,21 @@ import {
 import { findCaller, recordKeyUsage, type Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** The maximum age of a look-up for requests that are not checked again. After it, reads with a revoked or expired key are refused. */
+/** The maximum age of a look-up if no statement checks the key again: a revoked or expired key can read for this long. */
 const RECENT_MS = 1_000;
 const KEYS_MAX = 10_000;
 
-/** A request, with the caller of its key after the look-up of a known key, even if the key is refused. */
+/** A request. After the look-up of a known key it has the key's caller, even if the key is refused. */
 export interface AttributedRequest extends IncomingMessage {
   caller?: Caller;
 }
 
 export interface Authenticator {
   /**
-   * Returns the caller of a request, and records the use of its key in memory. The statements for creation and verification check the key
-   * again.
+   * Returns the caller of a request, and records the use of its key in memory.
    *
-   * @param isCheckedAgain whether the statement that writes the request always checks the key again. An earlier look-up of a valid key
-   * is then enough, because the application of a key never changes; otherwise the look-up must be at most a second old
+   * @param isCheckedAgain true for a creation, of which the statement always checks the key again. A cached look-up of a valid key is then
+   * enough at any age, because the application of a key never changes. Otherwise the look-up is at most a second old
    * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
    */
   authenticate: (request: AttributedRequest, isCheckedAgain?: boolean) => Promise<Caller>;

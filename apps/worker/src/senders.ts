@@ -66,11 +66,12 @@ export async function recordSenderFailure(
   );
   const ruleOf = (kind: BlockKind) => (last: Block | null, now: Date) =>
     afterFailure(kind, last, now, signal, failure);
-  // The many messages that were started before the blocks of their failure need no look-up. Others do: a cached block may have ended.
+  // Most failures are of messages that were started before the block, and are ignored. This needs no look-up. Otherwise the block is read
+  // below, because the cached block may have ended.
   const isEarlier = (last: Block | null): boolean => last !== null && signal.startedAt <= last.since;
   if (kinds.every((kind) => isEarlier(findBlock(sender, kind)))) return;
-  // The widest scope decides: if the business account or portfolio delivers, it is not at fault. While a limit lasts, the provider still
-  // accepts some messages.
+  // The widest scope decides: if the business account or portfolio delivers, it is not at fault. This is not checked for a limit, during
+  // which the provider still accepts some messages.
   const widest = kinds.at(-1) as BlockKind;
   const message = { ...signal, sendId: send.id };
   if (widest.cause === 'fault' && (await isSuperseded(database, senderId, widest, message))) return;

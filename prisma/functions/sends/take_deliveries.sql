@@ -1,9 +1,12 @@
--- Claims live sends for delivery, with `claim_sends`. Returns each send in its new state. If it is claimed, the caller may make one call,
--- `wait_ms` from now. Otherwise `wait_ms` is null: no sender has a permit soon, and the send now waits for its account's turn; or it is a
--- test send, is not due, has a call (in progress, or with an expired lease), may not be sent, or is locked by another transaction.
+-- Claims live sends for delivery, with `claim_sends`, and returns each send in its new state.
 --
--- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the order of their accounts' turns, and
--- at most p_limit claims in all. A due send gets only a permit that starts soon (`v_wait`), so that it does not overtake a turn.
+-- p_ids: the sends of jobs. Null takes up to p_limit due sends, and then waiting sends in the order of their accounts' turns, up to p_limit
+-- claims in all. The permit of a send of a job or of a due send must start sooner (`v_wait`) than one at a turn (`v_turn_wait`), so that it
+-- does not overtake a turn.
+--
+-- wait_ms: the milliseconds until the one call that the caller may make. Null for a send that was not claimed: no sender has a permit in
+-- time, and the send now waits for its account's turn; or it is a test send, is not due, has a call (in progress, or with an expired
+-- lease), may not be sent, or is locked by another transaction.
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval)

@@ -51,10 +51,12 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
 }
 
 /**
- * Returns the handler of `POST /webhooks/whatsapp` and `…/<sender>`: receipts, denials, and changes of templates, numbers and business
- * accounts. A post without a well-formed signature is refused before its body is read. The signature of the raw bytes is checked before
- * they are parsed, and the reports are stored before the 200; the worker applies them. From an account's own app, only reports about the
- * account's senders are stored, and none while too many of them are pending.
+ * Returns the handler of `POST /webhooks/whatsapp` and `…/<sender>`. It stores the reports in the post, responds with 200, and wakes a
+ * worker, which applies them.
+ *
+ * - A post without a well-formed signature is refused before its body is read.
+ * - The signature of the raw bytes is checked before they are parsed.
+ * - Of an account's own app, only the reports that it may make are stored (`reportsOfApp`).
  */
 export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const { database, deliveryQueue, config, traffic } = context;

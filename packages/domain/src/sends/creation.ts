@@ -366,15 +366,19 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
   };
 }
 
-/** A negative free quota is a debt for codes that arrived after their units were refunded. Credits pay this debt first. */
+/**
+ * Returns the bucket that pays for a live send, or null if both are empty. A negative free quota is a debt for codes that arrived after
+ * their units were refunded. Credits pay this debt first.
+ */
 function bucketOf({ state: { freeQuota, credits }, inAccount }: Creating): UnitBucket | null {
   if (freeQuota > unitsFrom('free_quota', inAccount)) return 'free_quota';
   return credits + Math.min(freeQuota, 0) > unitsFrom('credit', inAccount) ? 'credit' : null;
 }
 
 /**
- * Returns when the recipient's guess budget will allow the request. A live code must have room for all its guesses after the wrong guesses
- * (`wrong_guesses`) and after those that active codes still allow (`active_codes`). In test mode only guesses that were made count.
+ * Returns when the recipient's guess budget will allow the request, or no time if it allows it now. All guesses at a live code must fit
+ * into the budget, next to the wrong guesses so far (`wrong_guesses`) and the guesses that are left at active codes (`active_codes`). In
+ * test mode, one guess must fit, and active codes do not count.
  */
 function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?: number } {
   const { request, state, inAccount, now } = one;

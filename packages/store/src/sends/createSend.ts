@@ -26,13 +26,14 @@ const STATEMENT_TIMED_OUT = '57014';
 const GIVE_UP_AFTER_MS = 5_000;
 
 /**
- * Creates a send: reads what the creation depends on, decides with the pure rule `decideCreations`, and writes the row with its unit and
- * counters. If the account is locked, has created another send since the read, or no longer has valid keys and enough units, nothing is
- * written, and it reads and decides again. Requests that arrive together share both round trips. Requests for an account with a batch in
- * progress in this process wait for the account's next batch, so they lose no races against each other. After a few lost races the
- * account's row is locked first.
+ * Creates a send: reads the account's data, decides with the pure rule `decideCreations`, and writes the row with its unit and counters. If
+ * the data has changed since the read, the creation has lost a race: nothing is written, and it is read and decided again. After a few lost
+ * races, the account's row is locked before the read.
  *
- * @throws Error if it has lost all races for five seconds, usually because a transaction keeps the account locked. Nothing was written then
+ * Requests that arrive together share both round trips. A request for an account with a batch in progress waits for the account's next
+ * batch, so requests of a process lose no races against each other.
+ *
+ * @throws Error after five seconds of lost races, usually because a transaction keeps the account locked. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const decision = await getCreator(database)(send);

@@ -80,10 +80,14 @@ export async function storeReports(
 const WAITING_MAX = 10_000;
 
 /**
- * Returns the reports that an app is allowed to make, because the holder of its secret can forge any: receipts and denials of its account's
- * messages from that account's senders (a sender may have belonged to another account before), and changes of business accounts in which no
- * other account has a sender. A send names its sender before its message is sent, so no receipt arrives too early for this check. A receipt
- * that names no attempt is dropped, and so is a denial of a message without a stored id.
+ * Returns the reports that an app may make, because the holder of its secret can forge any:
+ *
+ * - receipts that name an attempt of the account's sends, made by one of the account's own senders. (A sender may have belonged to another
+ *   account before.) The claim writes the sender of an attempt before the call, so no receipt arrives too early for this check
+ * - denials of the same messages, if the id of the message is stored
+ * - changes of business accounts in which no other account has a sender
+ *
+ * An additional app of the operator (`accountId` is null) may report in the same way on shared senders, for the sends of all accounts.
  *
  * @returns null if these reports would bring the account's own app above `WAITING_MAX` unapplied reports
  */
@@ -203,7 +207,7 @@ export async function postponeReports({ sql }: Database, keys: readonly string[]
     where key = any(${[...keys]}::text[])`;
 }
 
-/** With the waits of `postponeReports`, about five minutes. The attempt of a report is always written before that. */
+/** With the waits of `postponeReports`, about five minutes. An attempt is written when its call or its lease ends, which is sooner. */
 const UNMATCHED_TRIES_MAX = 10;
 
 /** Postpones reports of messages that are not known yet, and deletes them after ten tries. @returns the keys that this call deleted */
@@ -266,9 +270,12 @@ interface MessageRow extends SendRow, Omit<ReportedAttempt, 'senderId'> {
 }
 
 /**
- * Reads the sends and attempts of messages, in one snapshot. A receipt reports on the attempt that it names, ended or in progress, unless
- * that attempt has another message id. Otherwise it reports on the attempt with its message id; if the receipt names a send, only within
- * that send, because an account's own app must not report on other accounts' sends.
+ * Reads the sends and attempts of messages, in one snapshot. A receipt reports on the first of these attempts that exists:
+ *
+ * 1. the ended attempt that it names, unless that attempt has another message id
+ * 2. the attempt in progress that it names
+ * 3. the attempt with its message id. If the receipt names a send, only an attempt of that send, because an account's own app must not
+ *    report on other accounts' sends
  *
  * @returns the row of each message, or undefined if no attempt matches
  */

@@ -131,10 +131,12 @@ export async function deleteSends({ sql }: Connection, ids: readonly string[]): 
 }
 
 /**
- * Erases the encrypted codes of sent messages after the codes have expired. Walks through the sends once, in the order of their ids (which
- * is the order of creation), and stops at the first send with a code that is active or being sent. There is no index of these codes,
- * because every receipt would have to update it. The codes of other sends are erased by the change that ends their delivery. The walk ends
- * `CLOCKS_APART_MS` before now: another clock makes the ids, so a send may be inserted that long after the time in its id.
+ * Ends sends in `unconfirmed` after their codes have expired, and erases their encrypted codes. (The change that ends any other delivery
+ * erases the code.) Walks through the sends once, in the order of their ids, which is the order of creation. There is no index of these
+ * codes, because every receipt would have to update it.
+ *
+ * The walk stops at the first send with a code that is active or being sent. It also ends `CLOCKS_APART_MS` before now: the API's clock
+ * makes the ids, so a send may be inserted that long after the time in its id.
  *
  * @param limit the most sends to look at
  * @returns how many sends it looked at; 0 also while another caller is running

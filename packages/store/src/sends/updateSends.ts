@@ -14,9 +14,9 @@ interface Write extends Changes {
 }
 
 /**
- * Returns a function that writes a decision if the send's row still has its version, and deletes the receipts with these keys in the same
- * statement. Concurrent writes share round trips. The function returns the written send, with the keys of the receipts that this call
- * deleted, or null if the row has changed since it was read: then nothing is written.
+ * Returns a function that writes a decision about a send, and deletes the receipts with the given keys in the same statement. If the row
+ * has changed since it was read, nothing is written, and the function returns null. Otherwise it returns the written send, with the keys of
+ * the receipts that this call deleted. Concurrent writes share round trips.
  *
  * @param batchSizeMax a batch locks the rows of its sends until it commits
  */

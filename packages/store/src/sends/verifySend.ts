@@ -35,12 +35,11 @@ const TRIES_MAX = 100;
 const GUESSES_IN_BATCH_MAX = 100;
 
 /**
- * Judges a guess with the pure rule `judge`, and writes the result: the count, the state of the code, the recipient's guess budget and the
- * unit of a failed send. The write requires an unchanged version of the send and a valid key. If another change was written first, the
- * guess is read and judged again. Returns only after the commit. A guess at a verified, locked or expired code writes nothing and does not
- * check the key again.
+ * Judges a guess with the pure rule `judge`, and returns after the judgement is committed. The write requires an unchanged version of the
+ * send and a valid key. If another change was written first, the send is read and the guess judged again. Guesses that arrive together
+ * share reads and writes.
  *
- * Guesses that arrive together share reads and writes.
+ * A guess at a verified, locked or expired code writes nothing and does not check the key again.
  *
  * @throws the error of `matches`; nothing is written then
  */

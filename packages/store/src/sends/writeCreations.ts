@@ -3,12 +3,15 @@ import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
 
 /**
- * Writes created sends, decided on what was read at `now`: the sends, units with ledger entries, and counters. The sends of an account are
- * written if it has created no other send since it was read, is not suspended, has the units, and all keys are valid. For trial accounts,
- * their shared counter of the day must be unchanged, too. An account that another transaction has locked counts as changed, so that no
- * account waits for another.
+ * Writes created sends with their units, ledger entries and counters. All sends of an account are written, or none:
+ *
+ * - The account must have created no other send since the read, must have the units, and must not be locked by another transaction. A batch
+ *   does not wait for a locked account, because other accounts share it.
+ * - All keys must be valid, which includes that the account is not suspended.
+ * - For a trial account, the daily counter that all trial accounts share must be unchanged.
  *
  * @param created the created sends by account
+ * @param now when the data was read from which the sends were decided
  * @returns the ids of the accounts with sends that were not written
  */
 export async function writeCreations(
