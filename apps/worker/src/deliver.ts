@@ -75,8 +75,8 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
 async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
   const { database, policy, metrics } = context;
   const startTime = performance.now();
-  // The row of the claim, with the current time. Only a receipt, a guess or another worker changes a claimed send, so the row most likely
-  // still has this version after the call.
+  // The row of the claim, with the current time. Other changes of a claimed send are rare (a receipt, a guess, another worker, an erasure),
+  // so the row most likely still has this version after the call.
   const current = (): ClaimedSend => {
     const now = new Date(send.now.getTime() + performance.now() - startTime);
     return { ...send, now };

@@ -171,7 +171,7 @@ function recordReceipt(
   });
 }
 
-/** Applies a reported change of a template, a number or a business account. @returns true: no change waits for a message */
+/** Applies a reported change of a template, a number or a business account. @returns always true, because a change names no message */
 async function applyReportedChange(
   { database }: WorkerContext,
   { businessAccountId, report, occurredAt }: ProviderChange,

@@ -1,8 +1,8 @@
--- Assigns permits to these sends, in their order: for each, of the senders that may serve it, the one with the earliest permit, or a random
--- one if several are equal. A send that is held, or for which no sender has a permit by `p_until`, gets none. The caller holds the lock of
--- `take_deliveries`.
+-- Assigns permits to these sends, in their order. Each send gets the earliest permit of the senders that may serve it; if several permits
+-- start at the same time, a random one. After its portfolio has reached Meta's limit of recipients in 24 hours, a sender is chosen only if
+-- no other sender has a permit in time. A send that is held, or for which no sender has a permit by `p_until`, gets none.
 --
--- After its portfolio has reached Meta's limit of recipients in 24 hours, a sender is chosen only if no other sender has a permit in time.
+-- The caller holds the lock of `take_deliveries`.
 --
 -- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst (at least one message), so that no second exceeds a
 -- throughput of ten or more. After the `until` of a block, its messages get one permit a second, until one of them succeeds.

@@ -65,11 +65,14 @@ export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
 }
 
 /**
- * Postpones or fails a live send that was not claimed. A call with an expired lease ends with an unknown outcome.
+ * Postpones or fails a live send that was not claimed:
  *
- * A send with an active code and attempts left was not claimed because its code is about to expire, or because another transaction had
- * locked it: it waits for a sender until its deadline. Any other send fails, including one in `giving_up`. If one of its messages may
- * have been sent, it fails only after the time for that message's receipt.
+ * - A send that is not due does not change.
+ * - A call with an expired lease ends with an unknown outcome.
+ * - A send with an active code and attempts left was not claimed because its code is about to expire, or because another transaction had
+ *   locked it. It waits for a sender until its deadline.
+ * - Any other send fails, including one in `giving_up`. If one of its messages may have been sent, it fails only after the time for that
+ *   message's receipt.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEnd> {
   if (!isDelivering(send)) return { result: 'done' };

@@ -33,7 +33,7 @@ export function openDeliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${leaseMs} * interval '1 millisecond'
       ) t`;
   return {
-    /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, or another of them got it. */
+    /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, or another call got it. */
     take: createBatcher(
       async (ids: string[]) => {
         const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));

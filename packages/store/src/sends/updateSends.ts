@@ -218,8 +218,8 @@ const deleteReceipts = (
   )`;
 
 /**
- * Returns the step that locks the sends of the step `changes` that still have the version in the change, with one index probe for each send
- * in the order of the ids, and the query of the locked ids. A single send needs no such step: its update locks it.
+ * Returns the step that locks the sends of the step `changes`, if they still have the version in the change, and the query of the locked
+ * ids. It locks them in the order of their ids, with one index probe for each. A single send needs no such step: its update locks it.
  */
 export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
   return count === 1 ? { lock: Prisma.empty, lockedIds: ONLY_ID } : { lock: LOCKED, lockedIds: LOCKED_IDS };
