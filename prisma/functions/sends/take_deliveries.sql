@@ -1,12 +1,14 @@
 -- Claims live sends for delivery, with `claim_sends`, and returns each send in its new state.
 --
 -- p_ids: the sends of jobs. Null takes up to p_limit due sends, and then waiting sends in the order of their accounts' turns, up to p_limit
--- claims in all. The permit of a send of a job or of a due send must start sooner (`v_wait`) than one at a turn (`v_turn_wait`), so that it
--- does not overtake a turn.
+-- claims in all. A permit outside a turn must start within `v_wait`, which is shorter than `v_turn_wait`, so that it does not overtake a
+-- turn.
 --
--- wait_ms: the milliseconds until the one call that the caller may make. Null for a send that was not claimed: no sender has a permit in
--- time, and the send now waits for its account's turn; or it is a test send, is not due, has a call (in progress, or with an expired
--- lease), may not be sent, or is locked by another transaction.
+-- wait_ms: the milliseconds until the one call that the caller may make. Null for a send that was not claimed, because
+-- - no sender has a permit in time; the send now waits for its account's turn
+-- - it is a test send, is not due, or may not be sent
+-- - it has a call, in progress or with an expired lease
+-- - another transaction has locked it
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval)

@@ -84,8 +84,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the block, cleared by a success: the provider accepted or delivered a message. Returns null if the success does not clear it:
- * only a message that was started after the block does, and a block caused by a receipt is cleared only by a receipt.
+ * Returns the block, cleared by a success: the provider accepted or delivered a message. Returns null if the success does not clear it.
+ * Only a message that was started after the block clears it, and only a receipt clears a block that a receipt caused.
  */
 export function afterSuccess(block: Block, success: Signal): Block | null {
   const isOfMessages = block.cause === 'fault' || block.cause === 'limit';
@@ -143,9 +143,11 @@ export function blocksOf(
 }
 
 /**
- * Returns the milliseconds of a block after the nth failure in a row (from 1): a minute after a fault, doubling up to an hour; two seconds
- * after a rate limit, doubling up to ten. After a limit, it is at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`.
- * After a fault of a business account, it starts at 15 seconds, because only one of its senders may be at fault.
+ * Returns the milliseconds of a block after the nth failure in a row (from 1):
+ *
+ * - after a fault, a minute, doubling up to an hour. For a business account it starts at 15 seconds, because only one of its senders may be
+ *   at fault
+ * - after a rate limit, two seconds, doubling up to ten; at least the provider's Retry-After, but at most `PROVIDER_WAIT_MS_MAX`
  */
 export function coolDownMs({ scope }: Pick<BlockKind, 'scope'>, failure: SenderFailure, nth: number): number {
   const doubled = (first: number, max: number): number => Math.min(max, first * 2 ** (nth - 1));

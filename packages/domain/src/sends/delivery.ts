@@ -86,7 +86,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
 }
 
 /**
- * Ends a send without another call: its code is finished or expired, it has used all attempts, or a message was rejected while another one
+ * Ends a send without another call. Its code is finished or expired, it has used all attempts, or a message was rejected while another one
  * could still arrive. It fails now, or after the time for the receipt of a message that may have been sent.
  */
 function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEnd> {
@@ -98,8 +98,8 @@ function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEn
 }
 
 /**
- * Returns the change of a send without another call while a message with an unknown outcome may have been sent; null if there is none, or
- * if the time for its receipt is over.
+ * Returns the change of a send that waits for the receipt of an attempt with an unknown outcome, and gets no other call. Returns null if it
+ * has no such attempt, or if the time for the receipt is over.
  */
 export function awaitLastReceipt({ receiptUntil }: Send, now: Date): SendChange | null {
   const mayStillArrive = receiptUntil !== null && now < receiptUntil;
@@ -150,8 +150,8 @@ export function settle(
 }
 
 /**
- * Returns the change after an attempt with an unknown outcome: its receipt may still arrive, so the send may fail, and refund its unit, only
- * after this wait.
+ * Returns the end of the wait for the receipt of an attempt with an unknown outcome. Before that, the send fails only if the provider
+ * rejects one of its messages.
  */
 export function awaitReceipt(now: Date, { attemptsMax, backoffMs }: RetryPolicy): { receiptUntil: Date } {
   return { receiptUntil: after(now, Math.min(PROVIDER_WAIT_MS_MAX, backoffMs * 2 ** attemptsMax)) };

@@ -16,10 +16,11 @@ export async function listBlocks({ sql }: Connection): Promise<(Block & { sender
 }
 
 /**
- * Changes a block of a sender, its business account or its portfolio with a rule: reads the block without a lock, decides, and writes only
- * if the block is still the same; otherwise reads and decides again. Concurrent failures therefore count once, and a worker that freezes
- * blocks no claim. The loop ends, because the rules ignore signals older than a block's last change. Queues a mail to the sender's owner if
- * a block of the sender starts to need a correction (`isConfiguration`).
+ * Changes a block of a sender, its business account or its portfolio with a rule: reads the block, decides, and writes only if the block is
+ * still the same. Otherwise it reads and decides again, so concurrent failures count once. The loop ends, because the rules ignore signals
+ * older than a block's last change. No lock is held meanwhile, so a worker that freezes blocks no claim.
+ *
+ * Queues a mail to the sender's owner if a block of the sender starts to need a correction (`isConfiguration`).
  *
  * @param rule gets the current block, or null, and the database's time; returns null to change nothing
  * @returns the written block, or null
@@ -71,9 +72,12 @@ async function writeBlock(
 }
 
 /**
- * Returns whether a newer success clears a failure: the provider accepted a message of this or a later send, started at the same time or
- * later, by this sender or another one with the same business account or portfolio. For a failure from a receipt, the message must also
- * have been delivered. An account could forge the receipts of its own senders, which therefore do not count for others.
+ * Returns whether a newer success shows that a failure is over: the provider accepted a message that was started at the same time or later.
+ *
+ * - It belongs to this or a later send.
+ * - Its sender is this one, or another one with the same business account or portfolio.
+ * - For a failure from a receipt, it must also have been delivered. An account could forge the receipts of its own senders, which therefore
+ *   do not count for other senders.
  *
  * @param about the scope of the failure, and its language or country
  */
@@ -104,8 +108,8 @@ export async function isSuperseded(
 }
 
 /**
- * Ends blocks of a sender, its business account or its portfolio: deletes those of an operator or the provider, and clears those of
- * failures, so that results of messages started earlier do not start them again. The caller has locked the sender.
+ * Ends blocks of a sender, its business account or its portfolio. Deletes those of an operator or the provider. Clears those of failures,
+ * so that results of messages started earlier do not start them again. The caller has locked the sender.
  *
  * @param which a condition on the blocks `b`
  * @returns the reasons of the ended blocks

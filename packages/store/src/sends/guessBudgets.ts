@@ -33,8 +33,8 @@ export const COUNTED_GUESSES = Prisma.sql`
   )`;
 
 /**
- * The maximum number of points of wrong guesses and active codes together, under the settings `c`: the budget, or for codes of fewer than
- * six digits the points of all guesses at three such codes, which are more. Null without a budget.
+ * The maximum number of points of wrong guesses and active codes together, under the settings `c`; null without a budget. It is the budget,
+ * but for codes of fewer than six digits the points of all guesses at three such codes, which are more.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then ${3 * GUESSES_MAX}::integer * ${guessCost} end`;

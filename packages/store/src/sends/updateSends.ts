@@ -146,8 +146,8 @@ function updateSends(changes: readonly Write[]): Prisma.Sql {
 }
 
 /**
- * The step that writes the attempts of `changed`. A response and receipts may report on the same attempt in any order: an acceptance and a
- * reported failure replace what is stored, but a failed response does not replace an earlier receipt.
+ * The step that writes the attempts of `changed`. A response and receipts may report on the same attempt in any order. An acceptance and a
+ * reported failure replace what is stored; a failed response does not replace an earlier receipt.
  */
 const ATTEMPTED = Prisma.sql`
   attempted as (

@@ -106,8 +106,8 @@ const getWriter = oncePerClient((database: Database) =>
 );
 
 /**
- * Writes guesses, if their keys are valid and the sends have the versions that were read: the sends, the guess budgets of their recipients,
- * and the units of failed sends. Of several guesses at one send, only the first is tried.
+ * Writes guesses, if their keys are valid and the sends have the versions that were read. Writes the sends, the guess budgets of their
+ * recipients, and the units of failed sends. Of several guesses at one send, only the first is tried.
  */
 async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WriteEnd[]> {
   const first = new Map(writes.toReversed().map((write) => [write.guess.id, write]));
