@@ -22,8 +22,6 @@ const ACCOUNTS_KEPT_MAX = 10_000;
 const LOST_RACES_MAX = 3;
 /** PostgreSQL's SQLSTATE after the statement time-out. */
 const STATEMENT_TIMED_OUT = '57014';
-/** After this time, an account that stays locked has a fault that does not end soon, such as a transaction that was left open. */
-const GIVE_UP_AFTER_MS = 5_000;
 
 /**
  * Creates a send: reads the account's data, decides with the pure rule `decideCreations`, and writes the row with its unit and counters. If
@@ -33,7 +31,7 @@ const GIVE_UP_AFTER_MS = 5_000;
  * Requests that arrive together share both round trips. A request for an account with a batch in progress waits for the account's next
  * batch, so requests of a process lose no races against each other.
  *
- * @throws Error after five seconds of lost races, usually because a transaction keeps the account locked. Nothing was written then
+ * @throws Error if another transaction keeps the account locked for longer than the statement time-out. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const decision = await getCreator(database)(send);
@@ -58,15 +56,11 @@ const getCreator = oncePerClient((database: Database) => {
   });
   /** Creates sends of one account, and tries again after a lost race. */
   const createForAccount = async (sends: readonly NewSend[]): Promise<CreationDecision[]> => {
-    const beganAt = performance.now();
-    for (let lostRaces = 0; performance.now() - beganAt < GIVE_UP_AFTER_MS; lostRaces += 1) {
-      const end = lostRaces < LOST_RACES_MAX ? await create(sends) : await createLocked(database, sends);
+    for (let lostRaces = 0; lostRaces < LOST_RACES_MAX; lostRaces += 1) {
+      const end = await create(sends);
       if (end !== 'lost') return end;
     }
-    // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
-    throw new Error(
-      'could not create sends: for five seconds, other transactions have locked or changed the account or the daily count of trial sends',
-    );
+    return createLocked(database, sends);
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
   const batchers = new LRUCache<string, (send: NewSend) => Promise<CreationDecision>>({
@@ -92,21 +86,24 @@ async function createSends(
   });
 }
 
-/** Creates sends of one account under the lock of its row, for which it waits until the statement time-out. */
-async function createLocked(database: Database, sends: readonly NewSend[]): Promise<AccountEnd> {
+/**
+ * Creates sends of one account under the lock of its row, for which it waits until the statement time-out. Tries again if a key or the
+ * daily count of trial sends has changed since it was read.
+ */
+async function createLocked(database: Database, sends: readonly NewSend[]): Promise<CreationDecision[]> {
   try {
-    return await database.transaction(
-      async (connection) => {
-        await connection.sql
-          .execute`select from accounts where id = ${sends[0]?.accountId}::uuid for no key update`;
-        const [end] = await createSends(connection, [sends]);
-        return end as AccountEnd;
-      },
-      { timeout: GIVE_UP_AFTER_MS },
-    );
+    return await database.transaction(async (connection) => {
+      await connection.sql
+        .execute`select from accounts where id = ${sends[0]?.accountId}::uuid for no key update`;
+      for (;;) {
+        const [end = 'lost'] = await createSends(connection, [sends]);
+        if (end !== 'lost') return end;
+      }
+    });
   } catch (error) {
-    // Otherwise the batch would be repeated one by one, with a wait for each request.
-    if (readSqlState(error) === STATEMENT_TIMED_OUT) return 'lost';
+    // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
+    if (readSqlState(error) === STATEMENT_TIMED_OUT)
+      throw new Error('could not create sends: another transaction keeps the account locked');
     throw error;
   }
 }
