@@ -759,7 +759,8 @@ begin
 
   insert into sender_permits as p (sender_id, free_at)
     select r.sender_id, r.free_at + r.taken * r.spacing from unnest(v_senders) r where r.taken > 0
-    on conflict (sender_id) do update set free_at = excluded.free_at;
+    -- A change of the sender may have postponed its next permit in the meantime.
+    on conflict (sender_id) do update set free_at = greatest(p.free_at, excluded.free_at);
 end
 $$;
 

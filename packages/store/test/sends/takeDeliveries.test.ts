@@ -13,6 +13,7 @@ import {
   guessCode,
   newSend,
   TEST_ACTOR,
+  until,
   useTestDatabase,
   type SendOptions,
   type TestCaller,
@@ -385,6 +386,25 @@ describe('the send of a job', () => {
     expect(await take(id)).toMatchObject({ waitMs: null });
     expect(await permitsTaken()).toBe(true);
     expect(await attemptsOf(id)).toEqual([]);
+  });
+
+  it('does not end a pause of its sender that began during the claim', async () => {
+    const id = await buildSend(store.database, caller);
+    await store.sql(`insert into sender_permits (sender_id, free_at) values ($1, clock_timestamp())`, [
+      sender.id,
+    ]);
+    const editing = await store.connect();
+    await editing.query('begin');
+    await editing.query(`update sender_permits set free_at = clock_timestamp() + interval '1 minute'`);
+    const taken = take(id);
+    await until('the claim waits', async () => (await store.countLockWaits()) > 0);
+    await editing.query('commit');
+    await editing.end();
+    expect(await taken).toMatchObject({ waitMs: 0 });
+    const [row] = await store.sql(
+      `select free_at > clock_timestamp() + interval '30 seconds' as is_paused from sender_permits`,
+    );
+    expect(row).toEqual({ is_paused: true });
   });
 
   it('is claimed by one of many concurrent jobs', async () => {
