@@ -1,6 +1,7 @@
 import { isCountryTarget, NO_COUNTRY, type HoldTarget } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
-import { placeHold, readHeldSends, releaseHold, type Hold } from '@onecode/store/holds';
+import { placeHold, releaseHold, type Hold } from '@onecode/store/holds';
+import { readHeldSends } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { commandGroup, oneOf, text } from '../arguments.js';

@@ -1,6 +1,7 @@
 import { maskNumberIn, type PhoneRecipient } from '@onecode/domain';
 import { findAccount } from '@onecode/store/accounts';
-import { eraseRecipient, exportRecipient } from '@onecode/store/sends';
+import { exportRecipient } from '@onecode/store/reports';
+import { eraseRecipient } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup, id, phoneNumber, text } from '../arguments.js';
 import { confirm, YES } from '../confirm.js';

@@ -1,5 +1,5 @@
 import { deliveryWait, GUESSES_MAX } from '@onecode/domain';
-import { listHoldsOf, type Hold } from '@onecode/store/holds';
+import type { Hold } from '@onecode/store/holds';
 import { logRead } from '@onecode/store/operations';
 import {
   findSendAccount,
@@ -7,6 +7,7 @@ import {
   buildTimeline,
   type SendDetails,
   type TimelineEvent,
+  listHoldsOf,
 } from '@onecode/store/reports';
 import { explainError } from '@onecode/whatsapp';
 import type { Command } from 'commander';

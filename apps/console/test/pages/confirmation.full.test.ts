@@ -8,7 +8,7 @@ import {
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { changeSettings, findAccount } from '@onecode/store/accounts';
-import { readHeldSends } from '@onecode/store/holds';
+import { readHeldSends } from '@onecode/store/reports';
 import { useConsole } from '../console.js';
 import { inWindow, PASSWORD, person, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';

@@ -1,7 +1,7 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { findRightsFault } from '../client/settings.js';
-import { readHeldSends } from '../holds/index.js';
+import { readHeldSends } from '../reports/heldSends.js';
 import { listSenders } from '../senders/senders.js';
 import { findSchemaFault, listProcesses, readClock } from './processes.js';
 

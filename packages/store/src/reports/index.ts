@@ -1,6 +1,7 @@
 export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
 export { type BreakerTrip, listBreakerTrips } from './breakerTrips.js';
 export { countDeliveryHours, readDeliveries } from './deliveryHours.js';
+export { type HeldSends, listHoldsOf, readHeldSends } from './heldSends.js';
 export { countHeldMessages } from './heldMessages.js';
 export { type ExhaustedRecipient, listExhaustedRecipients } from './exhaustedRecipients.js';
 export { countDenials, type DenialCount } from './denials.js';
@@ -18,6 +19,7 @@ export {
 export * from './messageCosts.js';
 export { overview, type Overview, type OverviewQuestion, type SendStatistics } from './overview.js';
 export * from './refusedRequests.js';
+export { exportRecipient } from './recipientExport.js';
 export { type Found, search, searchAccountsByEmail, type SearchTerms } from './search.js';
 export { findSendAccount, findSendDetails, type SendDetails } from './sendDetails.js';
 export { listSends, type SendFilter, type SendPage } from './sendList.js';

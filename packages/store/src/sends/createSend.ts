@@ -103,7 +103,9 @@ async function createLocked(database: Database, sends: readonly NewSend[]): Prom
   } catch (error) {
     // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
     if (readSqlState(error) === STATEMENT_TIMED_OUT)
-      throw new Error('could not create sends: another transaction keeps the account locked');
+      throw new Error('could not create sends: another transaction keeps the account locked', {
+        cause: error,
+      });
     throw error;
   }
 }

@@ -6,5 +6,5 @@ export * from './takeDeliveries.js';
 export { changeSend, writeReceipts } from './updateSends.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend } from './sendRow.js';
-export { eraseRecipient, exportRecipient } from './recipients.js';
+export { eraseRecipient } from './recipients.js';
 export { eraseExpiredCodes, readRetention, retainOnwards } from './retention.js';

@@ -1,7 +1,7 @@
 import { bodyHashes, hashApiKey, type Receipt } from '@onecode/domain';
 import { findCaller, changeApplication, readBreakerEvidence } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
-import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
+import { placeHold, releaseHold } from '@onecode/store/holds';
 import {
   listAuditEntries,
   readAttemptMinutes,
@@ -23,6 +23,7 @@ import {
   type OverviewQuestion,
   type SendFilter,
   deleteOldRefusedRequests,
+  readHeldSends,
 } from '@onecode/store/reports';
 import { isSuperseded } from '@onecode/store/senders';
 import { changeSend, createSend, findReportedSends, findSend, openDeliveries } from '@onecode/store/sends';

@@ -1,5 +1,6 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { listHoldsOf, placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
+import { placeHold, releaseHold } from '@onecode/store/holds';
+import { listHoldsOf, readHeldSends } from '@onecode/store/reports';
 import { eraseExpiredCodes } from '@onecode/store/sends';
 import {
   buildCaller,

@@ -1,6 +1,7 @@
 import { COUNTRIES, isCountryTarget, type HoldTarget } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
-import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
+import { placeHold, releaseHold } from '@onecode/store/holds';
+import { readHeldSends } from '@onecode/store/reports';
 import { Type, type Static } from 'typebox';
 import { nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';

@@ -1,4 +1,4 @@
-import type { HeldSends } from '@onecode/store/holds';
+import type { HeldSends } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 
 /** All holds, and the number of live sends that wait for a sender or a release. */

@@ -1,5 +1,5 @@
-import { listExhaustedRecipients } from '@onecode/store/reports';
-import { eraseRecipient, exportRecipient, resetGuessBudgets } from '@onecode/store/sends';
+import { exportRecipient, listExhaustedRecipients } from '@onecode/store/reports';
+import { eraseRecipient, resetGuessBudgets } from '@onecode/store/sends';
 import { maskNumberIn } from '@onecode/domain';
 import { Type } from 'typebox';
 import { accountReading } from '../../http/accountReading.js';

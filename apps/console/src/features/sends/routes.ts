@@ -1,8 +1,13 @@
 import { Type } from 'typebox';
 import { DELIVERY_STATES, FAILURE_REASONS } from '@onecode/domain';
-import { listHoldsOf } from '@onecode/store/holds';
 import { logRead } from '@onecode/store/operations';
-import { findSendAccount, findSendDetails, listSends, type SendFilter } from '@onecode/store/reports';
+import {
+  findSendAccount,
+  findSendDetails,
+  listHoldsOf,
+  listSends,
+  type SendFilter,
+} from '@onecode/store/reports';
 import type { ConsoleContext } from '../../context.js';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';
