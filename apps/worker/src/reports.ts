@@ -37,13 +37,13 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
   const endsAt = performance.now() + RUN_MS_MAX;
   let mayBeMore = true;
   while (mayBeMore && performance.now() < endsAt) {
-    const { receipts, denials, changes, isFull } = await readDueReports(context.database);
+    const { receipts, denials, changes, ...batch } = await readDueReports(context.database);
     await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, (denial) => applyDenial(context.database, denial)),
       applyEach(context, changes, (change) => applyReportedChange(context, change)),
     ]);
-    mayBeMore = isFull;
+    mayBeMore = batch.mayBeMore;
   }
 }
 

@@ -144,14 +144,13 @@ export interface DueReports {
   denials: StoredReport<Denial>[];
   changes: StoredReport<ProviderChange>[];
   /** Whether more reports may be due. */
-  isFull: boolean;
+  mayBeMore: boolean;
 }
 
 interface ReportRow {
   key: string;
   kind: 'receipt' | 'denial' | 'change';
   report: { occurredAt: string };
-  isOperators: boolean;
 }
 
 /**
@@ -173,10 +172,10 @@ export async function readDueReports(database: Database): Promise<DueReports> {
       ) d
     )
     (
-      select key, kind, report, true as "isOperators" from provider_reports
+      select key, kind, report from provider_reports
       where reporter is null and due_at <= statement_timestamp() order by key limit ${BATCH.operator}
     ) union all (
-      select key, kind, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
+      select key, kind, report from of_own_apps order by turn, key limit ${BATCH.ownApps}
     )`;
   const selectReports = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
@@ -185,12 +184,11 @@ export async function readDueReports(database: Database): Promise<DueReports> {
         key,
         report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
       }));
-  const operatorCount = rows.filter(({ isOperators }) => isOperators).length;
   return {
     receipts: selectReports('receipt'),
     denials: selectReports('denial'),
     changes: selectReports('change'),
-    isFull: operatorCount >= BATCH.operator || rows.length - operatorCount >= BATCH.ownApps,
+    mayBeMore: rows.length >= BATCH.ownApps,
   };
 }
 

@@ -75,7 +75,7 @@ describe('stored reports', () => {
     expect(new Set(due.receipts.map(({ report }) => report))).toEqual(new Set(receipts));
     expect(due.denials).toMatchObject([{ report: denial }]);
     expect(due.changes).toMatchObject([{ report: change }]);
-    expect(due.isFull).toBe(false);
+    expect(due.mayBeMore).toBe(false);
   });
 
   it('are stored once for each status of an attempt or message, until they are deleted', async () => {
@@ -156,13 +156,13 @@ describe('stored reports', () => {
     await storeReceipts(many('other', 5), other);
     await storeReceipts(many('operator', 20));
     const counted = async () => {
-      const { receipts, isFull } = await readDueReports(store.database);
+      const { receipts, mayBeMore } = await readDueReports(store.database);
       const of = (name: string) => receipts.filter(({ report }) => report.messageId.startsWith(name)).length;
-      return { flood: of('flood'), other: of('other'), operator: of('operator'), isFull };
+      return { flood: of('flood'), other: of('other'), operator: of('operator'), mayBeMore };
     };
-    expect(await counted()).toEqual({ flood: 20, other: 5, operator: 20, isFull: true });
+    expect(await counted()).toEqual({ flood: 20, other: 5, operator: 20, mayBeMore: true });
     await storeReceipts(many('operator', 1_000));
-    expect(await counted()).toEqual({ flood: 20, other: 5, operator: 400, isFull: true });
+    expect(await counted()).toEqual({ flood: 20, other: 5, operator: 400, mayBeMore: true });
   });
 });
 
