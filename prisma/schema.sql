@@ -200,15 +200,13 @@ create table event_webhooks (
 
 create table guess_budgets (
   account_id uuid not null,
-  mode text not null,
   recipient_key text not null,
   id uuid default gen_random_uuid() not null,
   points integer not null,
   guess_cost smallint default 1 not null,
   last_wrong_at timestamp(3) with time zone not null,
-  constraint guess_budgets_pkey PRIMARY KEY (account_id, mode, recipient_key),
+  constraint guess_budgets_pkey PRIMARY KEY (account_id, recipient_key),
   constraint guess_budgets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint guess_budgets_mode_check CHECK (mode = ANY (ARRAY['test'::text, 'live'::text])),
   constraint guess_budgets_points_check CHECK (points >= 0),
   constraint guess_budgets_recipient_key_check CHECK (recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$'::text)
 );

@@ -480,16 +480,14 @@ create table message_costs (
 
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- A success deletes the row. Test and live are separate, so that wrong guesses in test mode do not block live recipients.
 create table guess_budgets (
   account_id uuid not null references accounts,
-  mode text not null check (mode in ('test', 'live')),
   recipient_key text not null check (recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$'),
   id uuid not null default gen_random_uuid(),
   points integer not null check (points >= 0),
   guess_cost smallint not null default 1,
   last_wrong_at timestamptz(3) not null,
-  primary key (account_id, mode, recipient_key)
+  primary key (account_id, recipient_key)
 );
 
 -- A trip that is over stays, because only sends after its end are evidence for another.

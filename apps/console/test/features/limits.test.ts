@@ -622,8 +622,8 @@ describe('holds and recipients', () => {
       { wrong = 100, secondsAgo = 0 } = {},
     ): Promise<string> {
       const [row] = await server.db.sql<{ id: string }>(
-        `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-       select account_id, mode, recipient_key, $2, clock_timestamp() - make_interval(secs => $3) from sends where id = $1 returning id`,
+        `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+       select account_id, recipient_key, $2, clock_timestamp() - make_interval(secs => $3) from sends where id = $1 returning id`,
         [await sendTo(accountId, recipient), wrong, secondsAgo],
       );
       return row!.id;
@@ -671,7 +671,7 @@ describe('holds and recipients', () => {
         await guessedAt(account, '+5511987650000', { wrong: 3 });
         await guessedAt(other, '+5511987651111');
         const { recipients } = await list(people[sees], below());
-        expect(recipients).toMatchObject([{ mode: 'live', recipient: '+55 ••••• 4321', wrongInARow: 100 }]);
+        expect(recipients).toMatchObject([{ recipient: '+55 ••••• 4321', wrongInARow: 100 }]);
         expect(JSON.stringify(recipients)).not.toContain('987654321');
         expect(Date.parse(recipients[0]!.recoversAt)).toBeGreaterThan(Date.now());
       });

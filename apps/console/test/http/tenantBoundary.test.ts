@@ -54,8 +54,8 @@ async function createTenant(name: string): Promise<Tenant> {
     accountId,
   ]);
   const [exhausted] = await db.sql<{ id: string }>(
-    `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-     select account_id, mode, recipient_key, 100, clock_timestamp() from sends where id = $1 returning id`,
+    `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+     select account_id, recipient_key, 100, clock_timestamp() from sends where id = $1 returning id`,
     [send],
   );
   await db.sql('update applications set name = $1 where id = $2', [`${name} shop`, live.applicationId]);

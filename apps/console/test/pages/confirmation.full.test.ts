@@ -146,8 +146,8 @@ describeInBrowser('blocked recipients', () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
     const caller = await buildCaller(server.db.database, 'live', { id: account });
     await server.db.sql(
-      `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-       select account_id, mode, recipient_key, 100, clock_timestamp() from sends where id = $1`,
+      `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+       select account_id, recipient_key, 100, clock_timestamp() from sends where id = $1`,
       [await buildSend(server.db.database, caller, { recipient: '+5511987654321' })],
     );
     await asPerson(await person(server, { accounts: { [account]: 'viewer' } }), async (page) => {

@@ -435,9 +435,12 @@ beforeAll(async () => {
     numberPepper: TEST_NUMBER_PEPPER,
   });
   await server.db.sql(
-    `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-     select account_id, mode, recipient_key, 100 + n, clock_timestamp() - make_interval(hours => n)
-     from (select *, row_number() over (partition by mode order by id)::integer as n from sends where account_id = $1) s where n <= 2`,
+    `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+     select account_id, recipient_key, 100 + n, clock_timestamp() - make_interval(hours => n)
+     from (
+       select *, row_number() over (order by id)::integer as n
+       from (select distinct on (recipient_key) * from sends where account_id = $1 and mode = 'live') d
+     ) s where n <= 4`,
     [account],
   );
   const limit = LIMIT_REFUSALS.recipient_rate;

@@ -71,7 +71,7 @@ export interface CreationState {
   recipientRate: number | null;
   /** The latest sends within an hour, as many as `recipientRate`. */
   recipientTimes: readonly number[] | null;
-  /** The maximum total points of wrong guesses and active codes; null without a guess budget. */
+  /** The maximum total points of wrong guesses and active codes; null without a guess budget and in test mode. */
   guessPointsMax: number | null;
   wrongPoints: number | null;
   /** The active live codes of the recipient: when each ends, and the points of the guesses that are left. */
@@ -377,20 +377,18 @@ function bucketOf({ state: { freeQuota, credits }, inAccount }: Creating): UnitB
 
 /**
  * Returns when the recipient's guess budget will allow the request, or no time if it allows it now. All guesses at a live code must fit
- * into the budget, next to the wrong guesses so far (`wrong_guesses`) and the guesses that are left at active codes (`active_codes`). In
- * test mode, one guess must fit, and active codes do not count.
+ * into the budget, next to the wrong guesses so far (`wrong_guesses`) and the guesses that are left at active codes (`active_codes`).
  */
 function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?: number } {
   const { request, state, inAccount, now } = one;
   if (state.guessPointsMax === null) return {};
-  const isLive = state.mode === 'live';
-  const inBatch = createdFor(request, inAccount).filter(({ send }) => isLive && send.mode === 'live');
+  const inBatch = createdFor(request, inAccount).filter(({ send }) => send.mode === 'live');
   // A code that is easier to guess raises the maximum, also one of the batch.
   const pointsMax = Math.max(
     state.guessPointsMax,
     ...inBatch.map((earlier) => earlier.state.guessPointsMax ?? 0),
   );
-  let left = pointsMax - (state.wrongPoints ?? 0) - request.guessCost * (isLive ? GUESSES_MAX : 1);
+  let left = pointsMax - (state.wrongPoints ?? 0) - request.guessCost * GUESSES_MAX;
   if (left < 0) return { wrong_guesses: now + (-left / POINTS_PER_DAY) * DAY_MS };
 
   const codesInBatch = inBatch.map(

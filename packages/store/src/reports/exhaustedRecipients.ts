@@ -1,4 +1,4 @@
-import { GUESSES_MAX, POINTS_PER_DAY, type Mode } from '@onecode/domain';
+import { GUESSES_MAX, POINTS_PER_DAY } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { chargedPoints, guessPointsMax, LATEST_RECIPIENT } from '../sends/guessBudgets.js';
@@ -7,7 +7,6 @@ import { chargedPoints, guessPointsMax, LATEST_RECIPIENT } from '../sends/guessB
 export interface ExhaustedRecipient {
   /** Identifies the recipient in URLs. */
   id: string;
-  mode: Mode;
   /** From the latest send to the recipient, E.164 or masked; null after all its sends are deleted. */
   recipient: string | null;
   /** The points converted to wrong guesses in a row, at the cost of the easiest code that was guessed at. */
@@ -26,7 +25,7 @@ export async function listExhaustedRecipients(
   accountId: string,
 ): Promise<ExhaustedRecipient[]> {
   return database.sql.query`
-    select b.id, b.mode, ${LATEST_RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
+    select b.id, ${LATEST_RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
       clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / ${POINTS_PER_DAY}::integer * 86400) as "recoversAt"
     from guess_budgets b, settings c
     where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0
@@ -38,6 +37,6 @@ export async function listExhaustedRecipients(
  * settings `c`. The rule is the same as in `decideCreations`. Null if the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
-  ${chargedPoints(Prisma.sql`clock_timestamp()`)} + case b.mode when 'live' then ${GUESSES_MAX}::integer else 1 end * b.guess_cost
+  ${chargedPoints(Prisma.sql`clock_timestamp()`)} + ${GUESSES_MAX}::integer * b.guess_cost
     - ${guessPointsMax(Prisma.sql`b.guess_cost`)}
 )`;

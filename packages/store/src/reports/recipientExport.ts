@@ -39,9 +39,9 @@ export async function exportRecipient(
           )) as send
         from ${sendsTo(recipientKeys, accountId)} order by s.created_at, s.id`;
       const budgets = await sql.query<{ budget: Columns }[]>`
-        select jsonb_build_object('account_id', account_id, 'mode', mode, 'points', points, 'last_wrong_at', last_wrong_at) as budget
+        select jsonb_build_object('account_id', account_id, 'points', points, 'last_wrong_at', last_wrong_at) as budget
         from guess_budgets where account_id in (select id from accounts where ${accountId}::uuid is null or id = ${accountId}::uuid)
-          and mode in ('test', 'live') and recipient_key = any(${[...recipientKeys]}::text[])
+          and recipient_key = any(${[...recipientKeys]}::text[])
         order by last_wrong_at`;
       const details = { sends: sends.length };
       if (sends.length + budgets.length > 0)

@@ -11,22 +11,21 @@ export const chargedPoints = (at: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`greatest(0, b.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - b.last_wrong_at))::float8 / 86400)`;
 
 /**
- * The step that counts the guesses of the step `written`: a wrong guess adds its points to those still charged, a right one sets them to 0.
+ * The step that counts the guesses of the step `written` at codes of live sends: a wrong guess adds its points to those still charged, a right one sets them to 0.
  * Of several guesses at codes of one recipient, a right one counts as the last. The update is relative to the row, because guesses at other
  * codes of the recipient may be written at the same time. Rows are written in the order of their keys; a right guess without a counted
  * budget writes nothing.
  */
 export const COUNTED_GUESSES = Prisma.sql`
   counted as (
-    insert into guess_budgets as b (account_id, mode, recipient_key, points, guess_cost, last_wrong_at)
-    select account_id, mode, recipient_key, case when bool_or(is_right) then 0 else sum(guess_cost) end, max(guess_cost), clock_timestamp()
-    from written w group by account_id, mode, recipient_key
+    insert into guess_budgets as b (account_id, recipient_key, points, guess_cost, last_wrong_at)
+    select account_id, recipient_key, case when bool_or(is_right) then 0 else sum(guess_cost) end, max(guess_cost), clock_timestamp()
+    from written w where mode = 'live' group by account_id, recipient_key
     having not bool_or(is_right) or (
-      select points from guess_budgets g
-      where g.account_id = w.account_id and g.mode = w.mode and g.recipient_key = w.recipient_key limit 1
+      select points from guess_budgets g where g.account_id = w.account_id and g.recipient_key = w.recipient_key limit 1
     ) > 0
-    order by account_id, mode, recipient_key
-    on conflict (account_id, mode, recipient_key) do update set
+    order by account_id, recipient_key
+    on conflict (account_id, recipient_key) do update set
       points = case when excluded.points > 0 then ceil(${chargedPoints(Prisma.sql`excluded.last_wrong_at`)}) + excluded.points else 0 end,
       guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
       last_wrong_at = excluded.last_wrong_at
@@ -41,7 +40,7 @@ export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
 
 /** The recipient of the latest send to which a row `b` of `guess_budgets` applies. */
 export const LATEST_RECIPIENT = Prisma.sql`(
-  select s.recipient from sends s where s.account_id = b.account_id and s.mode = b.mode and s.recipient_key = b.recipient_key
+  select s.recipient from sends s where s.account_id = b.account_id and s.mode = 'live' and s.recipient_key = b.recipient_key
   order by s.created_at desc limit 1
 )`;
 

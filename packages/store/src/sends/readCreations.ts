@@ -130,7 +130,7 @@ export async function readCreations(
       case when ${isFirstOf('application_id')} then p.minute_sends end as "applicationTimes",
       -- The limits of the recipient: sends per hour, guess budget, active codes, and the breaker's block of the country.
       p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then ${RECIPIENT_TIMES} end as "recipientTimes",
-      ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} as "guessPointsMax", b.points as "wrongPoints",
+      case when p.mode = 'live' then ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} end as "guessPointsMax", b.points as "wrongPoints",
       g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then ${BREAKER_UNTIL} end as "breakerUntil",
       -- The ceilings of units.
       o.units_per_day as "unitsPerDay", o.units_per_month as "unitsPerMonth",
@@ -159,7 +159,7 @@ export async function readCreations(
     ) s on true
     left join lateral (
       select guess_cost, ${chargedPoints(Prisma.sql`t.now`)} as points from guess_budgets b
-      where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
+      where p.mode = 'live' and account_id = r.account_id and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral ${ACTIVE_CODES} g`;
   return { now: rows[0]?.now ?? 0, states: completeStates(sends, byOrdinal(sends, rows)) };

@@ -123,8 +123,8 @@ export async function deleteSends({ sql }: Connection, ids: readonly string[]): 
     ), of_identities as (
       delete from send_identities where send_id = any(array(select id from gone))
     ), of_budgets as (
-      delete from guess_budgets b using (select distinct account_id, mode, recipient_key from gone) g
-      where b.account_id = g.account_id and b.mode = g.mode and b.recipient_key = g.recipient_key
+      delete from guess_budgets b using (select distinct account_id, recipient_key from gone where mode = 'live') g
+      where b.account_id = g.account_id and b.recipient_key = g.recipient_key
         and ${chargedPoints(Prisma.sql`statement_timestamp()`)} = 0
     )
     delete from sends where id = any(array(select id from gone))`;

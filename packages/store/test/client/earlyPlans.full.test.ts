@@ -103,8 +103,8 @@ describe('statements planned while every table was empty', () => {
         insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
         select id, 1, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now(), now() from sends
         where status = 'queued'
-      ) insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-      select ${first.accountId}::uuid, 'live', recipient_key, 1, now() from sends where status = 'queued'`;
+      ) insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+      select ${first.accountId}::uuid, recipient_key, 1, now() from sends where status = 'queued'`;
     expect(await areGrowing()).toBe(true);
     await closeDatabase(growing);
     // A search for due sends reads the new ones, which are left to their jobs for two seconds.

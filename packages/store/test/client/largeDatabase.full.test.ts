@@ -130,8 +130,8 @@ describe('a large database', () => {
       `insert into api_keys (id, application_id, hash, hint)
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
-      `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-         select accounts.id, 'live', '1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 1, now()
+      `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+         select accounts.id, '1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 1, now()
          from generate_series(0, 2999) n, accounts`,
       `update accounts set sends_created = ${BUSY_SENDS}, breaker_unverified_percent = 90, breaker_min_sends = 50`,
       `update applications set sends_created = ${BUSY_SENDS}`,

@@ -115,7 +115,6 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
     data: {
       id: BUDGET,
       accountId,
-      mode: 'live',
       recipientKey: RECIPIENT_KEYS[0]!,
       points: 9,
       lastWrongAt: new Date(),

@@ -114,7 +114,7 @@ describe('a batch', () => {
   });
 
   it('counts every wrong guess at many sends of few recipients, in any order', async () => {
-    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });
+    const caller = await buildCaller(store.database, 'live', { ratePerMinute: 1_000, credits: 1_000 });
     const recipients = ['+5511987000001', '+5511987000002', '+5511987000003'];
     const ids = await Promise.all(
       Array.from({ length: TOGETHER }, (_, index) =>
@@ -141,7 +141,9 @@ describe('a batch', () => {
   });
 
   it('resets only the guess budget of a correct guess’s recipient, including wrong guesses of the same batch', async () => {
-    const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
+    const [ours, theirs] = await Promise.all(
+      [0, 1].map(() => buildCaller(store.database, 'live', { credits: 1_000 })),
+    );
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
       const id = await buildSend(store.database, caller, { recipient });
@@ -309,7 +311,7 @@ describe('concurrent batches', () => {
     { what: 'wrong and right', isRight: (turn: number) => turn % 3 === 0 },
   ])('do not deadlock with $what guesses at sends of the same recipients', async ({ isRight }) => {
     for (const _ of ROUNDS) {
-      const caller = await buildCaller(store.database, 'test');
+      const caller = await buildCaller(store.database, 'live', { credits: 1_000 });
       const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
       // A right guess locks existing counts.
       await Promise.all(own[0]!.map((id) => guessCode(store.database, id, false)));

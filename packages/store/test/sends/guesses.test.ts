@@ -29,10 +29,10 @@ describe('a recipient’s guess budget', () => {
   const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>
     createSend(store.database, newSend(caller, { recipient, ...(idempotencyKey && { idempotencyKey }) }));
 
-  /** Returns the counts of an account, by mode and recipient. */
+  /** Returns the counts of an account, by recipient. */
   async function counts(caller: TestCaller): Promise<Record<string, number>> {
     const rows = await store.sql<{ key: string; count: number }>(
-      `select mode || ' ' || s.recipient as key, points as count from guess_budgets b cross join lateral (
+      `select s.recipient as key, points as count from guess_budgets b cross join lateral (
          select recipient from sends where recipient_key = b.recipient_key limit 1
        ) s where account_id = $1 and points > 0`,
       [caller.accountId],
@@ -48,29 +48,39 @@ describe('a recipient’s guess budget', () => {
     }
   }
 
-  it('applies only to its recipient, account and mode', async () => {
-    const test = await buildCaller(store.database, 'test');
-    const live = await buildCaller(store.database, 'live', { id: test.accountId });
-    const stranger = await buildCaller(store.database, 'test');
-    await guessWrong(test, 100);
-    expect((await create(test)).outcome).toBe('rate_limited');
-    const fine = [await create(test, OTHER), await create(stranger), await create(live)];
-    expect(fine.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
+  const credits = 10_000;
+
+  it('applies only to its recipient and account', async () => {
+    const caller = await buildCaller(store.database, 'live', { credits });
+    const stranger = await buildCaller(store.database, 'live', { credits });
+    await guessWrong(caller, 100);
+    expect((await create(caller)).outcome).toBe('rate_limited');
+    const fine = [await create(caller, OTHER), await create(stranger)];
+    expect(fine.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
   });
 
-  it('is shared by all applications of the account in that mode', async () => {
-    const one = await buildCaller(store.database, 'test');
-    const two = await buildCaller(store.database, 'test', { id: one.accountId });
+  it('is shared by all live applications of the account', async () => {
+    const one = await buildCaller(store.database, 'live', { credits });
+    const two = await buildCaller(store.database, 'live', { id: one.accountId });
     await guessWrong(one, 50);
     await guessWrong(two, 50);
     expect((await create(one)).outcome).toBe('rate_limited');
   });
 
+  it('does not exist in test mode', async () => {
+    const live = await buildCaller(store.database, 'live', { credits });
+    const test = await buildCaller(store.database, 'test', { id: live.accountId });
+    await guessWrong(test, 105);
+    expect(await counts(test)).toEqual({});
+    await guessWrong(live, 100);
+    expect((await create(test)).outcome).toBe('created');
+  });
+
   it('is used only by judged guesses, not by guesses at locked, verified or expired sends', async () => {
-    const caller = await buildCaller(store.database, 'test');
+    const caller = await buildCaller(store.database, 'live', { credits });
     const ids = [await send(caller), await send(caller), await send(caller)] as const;
     for (let n = 0; n < 9; n++) await verify(caller, ids[0], WRONG);
-    expect(await counts(caller)).toEqual({ [`test ${TO}`]: 5 });
+    expect(await counts(caller)).toEqual({ [TO]: 5 });
     await verify(caller, ids[1], CODE);
     await verify(caller, ids[1], WRONG);
     await age(ids[2], 3600);
@@ -81,7 +91,7 @@ describe('a recipient’s guess budget', () => {
 
   it('counts only the wrong guesses after a correct guess, even if guesses are concurrent', async () => {
     for (let round = 0; round < 5; round++) {
-      const caller = await buildCaller(store.database, 'test');
+      const caller = await buildCaller(store.database, 'live', { credits });
       const ids = await Promise.all(Array.from({ length: 10 }, () => send(caller)));
       await guessWrong(caller, 40);
       const guesses = ids.flatMap((id, n) =>
@@ -90,26 +100,25 @@ describe('a recipient’s guess budget', () => {
       const answers = await Promise.all(guesses.map(({ id, code }) => verify(caller, id, code)));
       expect(answers.filter(({ valid }) => valid)).toHaveLength(1);
       const judged = answers.filter(({ verification }) => verification === 'pending').length;
-      const left = (await counts(caller))[`test ${TO}`] ?? 0;
+      const left = (await counts(caller))[TO] ?? 0;
       // The right guess has reset the forty earlier wrong guesses.
       expect(left).toBeLessThanOrEqual(judged);
       await guessWrong(caller, 1);
-      expect(await counts(caller)).toEqual({ [`test ${TO}`]: left + 1 });
+      expect(await counts(caller)).toEqual({ [TO]: left + 1 });
     }
   });
 
-  it('can be reset in both modes, only for that recipient of that account', async () => {
-    const test = await buildCaller(store.database, 'test');
-    const live = await buildCaller(store.database, 'live', { id: test.accountId });
-    const stranger = await buildCaller(store.database, 'test');
+  it('can be reset, only for that recipient of that account', async () => {
+    const caller = await buildCaller(store.database, 'live', { credits });
+    const stranger = await buildCaller(store.database, 'live', { credits });
     await changeSettings(store.database, TEST_ACTOR, { guessBudget: 5 });
-    for (const caller of [test, live, stranger]) await guessWrong(caller, 5);
-    await guessWrong(test, 5, OTHER);
+    for (const one of [caller, stranger]) await guessWrong(one, 5);
+    await guessWrong(caller, 5, OTHER);
     const which = { recipientKeys: recipientKeysOf(TO) };
-    expect(await resetGuessBudgets(store.database, TEST_ACTOR, test.accountId, which)).toBe(10);
-    expect(await resetGuessBudgets(store.database, TEST_ACTOR, test.accountId, which)).toBe(0);
-    expect(await counts(test)).toEqual({ [`test ${OTHER}`]: 5 });
-    expect(await counts(stranger)).toEqual({ [`test ${TO}`]: 5 });
+    expect(await resetGuessBudgets(store.database, TEST_ACTOR, caller.accountId, which)).toBe(5);
+    expect(await resetGuessBudgets(store.database, TEST_ACTOR, caller.accountId, which)).toBe(0);
+    expect(await counts(caller)).toEqual({ [OTHER]: 5 });
+    expect(await counts(stranger)).toEqual({ [TO]: 5 });
     expect(await resetGuessBudgets(store.database, TEST_ACTOR, newId(), which)).toBeNull();
   });
 });

@@ -73,7 +73,7 @@ describe('a rotation of NUMBER_PEPPER', () => {
   it('lets an operator reset the guess budgets under both keys', async () => {
     for (const key of keys)
       await store.sql(
-        `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 50, now())`,
+        `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at) values ($1, $2, 50, now())`,
         [caller.accountId, key],
       );
     const which = { recipientKeys: keys };

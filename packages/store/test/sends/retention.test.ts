@@ -189,11 +189,15 @@ describe('retention of sends', () => {
     await guessCode(store.database, id, false);
     await makeOlder(id, 31, FAILED);
     await past(31, { recipient: NUMBER });
-    await store.sql(`insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
-      select account_id, 'test', recipient_key, 5, now() - interval '2 days' from sends limit 1`);
-    await past(31, { caller: test, recipient: NUMBER });
+    const [recovered] = await store.sql<{ recipient_key: string }>(
+      `insert into guess_budgets (account_id, recipient_key, points, last_wrong_at)
+       select account_id, recipient_key, 5, now() - interval '2 days' from sends where id = $1 returning recipient_key`,
+      [await past(31, { recipient: '+5511987654322' })],
+    );
     expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 3 });
-    expect(await store.sql('select mode from guess_budgets')).toEqual([{ mode: 'live' }]);
+    const left = await store.sql<{ recipient_key: string }>('select recipient_key from guess_budgets');
+    expect(left).toEqual([{ recipient_key: recipientKeysOf(NUMBER)[0] }]);
+    expect(left).not.toEqual([recovered]);
   });
 });
 

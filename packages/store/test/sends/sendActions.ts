@@ -81,10 +81,10 @@ export function sendActions(store: Store) {
   const verify = async (caller: TestCaller, id: string, guess: string): Promise<Judgement> =>
     judgementOf(await verifySend(store.database, guessOf(caller, id, guess)));
 
-  /** The points of an account's guess budgets, by mode and recipient. */
+  /** The points of an account's guess budgets, by recipient. */
   async function counts({ accountId }: TestCaller): Promise<Record<string, number>> {
     const rows = await store.sql<{ key: string; count: number }>(
-      `select mode || ' ' || s.recipient as key, points as count from guess_budgets b cross join lateral (
+      `select s.recipient as key, points as count from guess_budgets b cross join lateral (
          select recipient from sends where recipient_key = b.recipient_key limit 1
        ) s where account_id = $1 and points > 0`,
       [accountId],

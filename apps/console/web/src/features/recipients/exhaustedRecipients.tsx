@@ -10,7 +10,6 @@ import { useData } from '../../api/queries.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { Small } from '../../components/facts.js';
 import { type Column, DataTable } from '../../components/dataTable.js';
-import { ModeBadge } from '../../components/badges.js';
 import { Loaded } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
@@ -51,21 +50,18 @@ function RecipientTable({
     () => [
       {
         title: t('common:words.recipient'),
-        render: ({ recipient, mode, wrongInARow, recoversAt }) => (
+        render: ({ recipient, wrongInARow, recoversAt }) => (
           <>
             <Text className="tabular" style={{ whiteSpace: 'nowrap' }}>
               {recipient}
             </Text>
-            <Small hiddenFrom="sm">
-              {t(`common:mode.${mode}`)} · {t('wrong', { count: wrongInARow, wrong: whole(wrongInARow) })}
-            </Small>
+            <Small hiddenFrom="sm">{t('wrong', { count: wrongInARow, wrong: whole(wrongInARow) })}</Small>
             <Small hiddenFrom="sm">
               {t('columns.recovers')} <Time at={recoversAt} wraps />
             </Small>
           </>
         ),
       },
-      { title: t('common:words.mode'), visibleFrom: 'sm', render: ({ mode }) => <ModeBadge mode={mode} /> },
       {
         title: t('columns.wrong'),
         ta: 'right',
