@@ -108,20 +108,12 @@ const toChangeRecord = ({ send, after, attempts = [], pricing }: Write): object 
   version: send.version,
   ...toSendRecord(after),
   pricing,
-  attempt_records: attempts.map(
-    ({ number, senderId, startedAt, outcome, errorCode, messageId, messageStatus, report = null }) => ({
-      number,
-      sender_id: senderId,
-      started_at: startedAt,
-      outcome,
-      error_code: errorCode,
-      message_id: messageId,
-      message_status: messageStatus,
-      reported_at: report?.at,
-      reported_code: report?.errorCode,
-      finished_at: send.now,
-    }),
-  ),
+  attempt_records: attempts.map(({ report, ...attempt }) => ({
+    ...attempt,
+    reportedAt: report?.at,
+    reportedCode: report?.errorCode,
+    finishedAt: send.now,
+  })),
 });
 
 /**
@@ -156,8 +148,8 @@ const ATTEMPTED = Prisma.sql`
     )
     select changed.id, a.*
     from changed, json_to_recordset(changed.attempt_records) as a (
-      number smallint, sender_id uuid, started_at timestamptz, outcome text, error_code integer, message_id text, message_status text,
-      reported_at timestamptz, reported_code integer, finished_at timestamptz
+      number smallint, "senderId" uuid, "startedAt" timestamptz, outcome text, "errorCode" integer, "messageId" text, "messageStatus" text,
+      "reportedAt" timestamptz, "reportedCode" integer, "finishedAt" timestamptz
     )
     on conflict (send_id, number) do update set
       outcome = excluded.outcome, error_code = excluded.error_code, message_id = excluded.message_id,
