@@ -11,10 +11,10 @@ export const chargedPoints = (at: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`greatest(0, b.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - b.last_wrong_at))::float8 / 86400)`;
 
 /**
- * The step that counts the guesses of the step `written` at codes of live sends: a wrong guess adds its points to those still charged, a right one sets them to 0.
- * Of several guesses at codes of one recipient, a right one counts as the last. The update is relative to the row, because guesses at other
- * codes of the recipient may be written at the same time. Rows are written in the order of their keys; a right guess without a counted
- * budget writes nothing.
+ * The step that counts the guesses of the step `written` at codes of live sends: a wrong guess adds its points to those still charged, a
+ * right one sets them to 0. Of several guesses at codes of one recipient, a right one counts as the last. The update is relative to the
+ * row, because guesses at other codes of the recipient may be written at the same time. Rows are written in the order of their keys; a
+ * right guess without a counted budget writes nothing.
  */
 export const COUNTED_GUESSES = Prisma.sql`
   counted as (

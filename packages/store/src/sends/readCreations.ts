@@ -130,8 +130,9 @@ export async function readCreations(
       case when ${isFirstOf('application_id')} then p.minute_sends end as "applicationTimes",
       -- The limits of the recipient: sends per hour, guess budget, active codes, and the breaker's block of the country.
       p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then ${RECIPIENT_TIMES} end as "recipientTimes",
-      case when p.mode = 'live' then ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} end as "guessPointsMax", b.points as "wrongPoints",
-      g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then ${BREAKER_UNTIL} end as "breakerUntil",
+      case when p.mode = 'live' then ${guessPointsMax(Prisma.sql`greatest(r.guess_cost, b.guess_cost, g.guess_cost)`)} end as "guessPointsMax",
+      b.points as "wrongPoints", g.codes as "activeCodes",
+      case when p.mode = 'live' and o.breaker_unverified_percent is not null then ${BREAKER_UNTIL} end as "breakerUntil",
       -- The ceilings of units.
       o.units_per_day as "unitsPerDay", o.units_per_month as "unitsPerMonth",
       case when o.units_on = d.today then o.units_of_day else 0 end as "unitsOfDay",
