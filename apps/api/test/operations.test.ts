@@ -180,21 +180,22 @@ describe('the guess budget', () => {
     }
   }
 
-  it('refuses sends to a recipient after 20 locked sends until a correct code, but none to other recipients or of other accounts', async () => {
-    const [caller, stranger] = [await build('test'), await build('test')];
+  it('refuses live sends to a recipient after 96 wrong codes until a correct code, but none to other recipients or of other accounts', async () => {
+    const [caller, stranger] = [await build('live', { credits: 100 }), await build('live')];
     const key = { 'Idempotency-Key': 'first' };
-    const { id } = (await api.create(caller, { to: PHONE }, key).expect(202)).body;
-    await lock(caller, 20);
+    const { id } = (await api.create(caller, { to: PHONE, code: CODE }, key).expect(202)).body;
+    await lock(caller, 19);
+    await api.verify(caller, id, '1').expect(200);
 
     const refused = await api.create(caller).expect(429);
     expect(refused.body).toMatchObject({ code: 'rate_limited' });
     expect(refused.body.detail).toMatch(/too many wrong codes in a row/);
     expect(refused.headers['retry-after']).toBe(String(86_400 / 5));
-    expect((await api.create(caller, { to: PHONE }, key).expect(202)).body.id).toBe(id);
+    expect((await api.create(caller, { to: PHONE, code: CODE }, key).expect(202)).body.id).toBe(id);
     await api.create(caller, { to: OTHER_PHONE }).expect(202);
     await api.create(stranger).expect(202);
 
-    expect((await api.verify(caller, id, '000000')).body).toMatchObject({ valid: true });
+    expect((await api.verify(caller, id, CODE)).body).toMatchObject({ valid: true });
     await api.create(caller).expect(202);
   });
 });
