@@ -295,6 +295,23 @@ describe('a key that is revoked while the API still caches its caller', () => {
     },
   );
 
+  it('is refused when the rest of a guess at a finished code arrives later than a second after the revocation', async () => {
+    await api.verify(caller, id, CODE).expect(200);
+    const body = JSON.stringify({ code: CODE });
+    const connection = await RawConnection.open(api.port);
+    connection.write(
+      requestBytes('POST', `/v1/send/${id}/verify`, [
+        ['Host', 'codes.test'],
+        ...Object.entries(bearer(caller)),
+        ['Content-Length', String(body.length)],
+      ]),
+    );
+    await api.status(caller, id).expect(200);
+    await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
+    clock.advance(1_001);
+    expect((await connection.write(body).answer()).json).toMatchObject({ code: 'invalid_api_key' });
+  });
+
   it.each([
     ['valid', { to: PHONE }, {}],
     ['malformed', '{', {}],

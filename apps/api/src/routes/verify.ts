@@ -23,7 +23,10 @@ export function verifyRoute({
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
     setSendId(request, id);
-    const code = parseVerify(await readJsonBody(request));
+    const body = await readJsonBody(request);
+    // The body may arrive long after the headers, and a guess at a finished code does not check the key again.
+    await authenticate(request);
+    const code = parseVerify(body);
     // crash point: api verify before commit
     const guessed = await verifySend(database, {
       id,
