@@ -47,7 +47,12 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
     if (send === undefined) return { outcome: 'not_found' };
     const { result, isCounted } = judge(send, send.now, () => guess.matches(send.codeHash));
     if (isCounted) {
-      const end = await getWriter(database)({ guess, send, verification: result.verification });
+      const write = { guess, send, verification: result.verification };
+      // A right guess for a failed send also locks its account, and guesses of other accounts must not wait for that lock.
+      const [end = 'stale'] =
+        result.valid && send.status === 'failed'
+          ? await writeGuesses(database, [write])
+          : [await getWriter(database)(write)];
       if (end === 'stale') continue;
       if (end !== 'written') return { outcome: 'key_refused', cause: end };
     }
@@ -56,7 +61,7 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
 }
 
 /** The fields of a send that a guess needs, with the database's time. */
-interface GuessedRow extends GuessedSend, Pick<Send, 'traceparent'> {
+interface GuessedRow extends GuessedSend, Pick<Send, 'status' | 'traceparent'> {
   codeHash: Uint8Array;
   version: number;
   now: Date;
@@ -70,7 +75,7 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
     ) with ordinality as g (id, account_id, ordinal)
     cross join lateral (
       select version, verification, coalesce(cardinality(wrong_guess_times), 0) as "wrongGuesses", expires_at as "expiresAt",
-        code_hash as "codeHash", traceparent
+        code_hash as "codeHash", status, traceparent
       -- "is true" keeps the plan on the primary key, even if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
     ) s`,
@@ -104,7 +109,7 @@ const getWriter = oncePerClient((database: Database) =>
 
 /**
  * Writes guesses, if their keys are valid and the sends have the versions that were read. Writes the sends, the guess budgets of their
- * recipients, and the units of failed sends. Of several guesses at one send, only the first is tried.
+ * recipients, and the unit of a failed send. Of several guesses at one send, only the first is tried.
  */
 async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WriteEnd[]> {
   const first = new Map(writes.toReversed().map((write) => [write.guess.id, write]));
@@ -131,8 +136,7 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
     select g.id, case when g.key_state <> 'valid' then g.key_state when w.id is null then 'stale' else 'written' end as "end",
       -- A right code for a failed send suggests that its message arrived.
       case when w.is_right and w.status = 'failed' then reclaim_unit(w.id, w.account_id, w.charged_from) end
-    -- Accounts are locked in the order of their ids.
-    from guesses g left join written w using (id) order by w.account_id`;
+    from guesses g left join written w using (id)`;
   const ends = new Map(rows.map(({ id, end }) => [id, end]));
   return writes.map((write) =>
     first.get(write.guess.id) === write ? (ends.get(write.guess.id) as WriteEnd) : 'stale',

@@ -84,6 +84,26 @@ describe('the unit of a failed send', () => {
     expect(await create(caller)).toBe('insufficient_credits');
   });
 
+  it('is reclaimed without a delay of other accounts’ guesses while its account is locked', async () => {
+    const [held, other] = [
+      await buildCaller(store.database, 'live'),
+      await buildCaller(store.database, 'live'),
+    ];
+    const heldId = await failed(held);
+    const otherId = await buildSend(store.database, other, { code: CODE });
+    const client = await store.connect();
+    await client.query('begin');
+    await client.query('select from accounts where id = $1 for no key update', [held.accountId]);
+    // The guess of the locked account comes first, so that both would be in one batch.
+    const reclaiming = verify(held, heldId, CODE);
+    expect((await verify(other, otherId, CODE)).valid).toBe(true);
+    expect(await store.countLockWaits()).toBe(1);
+    await client.query('rollback');
+    await client.end();
+    expect((await reclaiming).valid).toBe(true);
+    expect((await entriesOf(heldId)).at(-1)).toMatchObject({ kind: 'reclaimed' });
+  });
+
   it('stays refunded after wrong codes', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     const id = await failed(caller);
