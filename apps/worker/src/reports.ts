@@ -3,6 +3,7 @@ import {
   agreesWith,
   findFailedAttempt,
   foldReceipts,
+  hasArrived,
   isSenderFailure,
   isUndelivered,
   NO_COUNTRY,
@@ -60,13 +61,15 @@ async function applyReceipts(
   );
   for (const { report } of unmatched.filter(({ key }) => dropped.includes(key)))
     recordReceipt(traffic, report, null);
-  await Promise.all(
-    sends.map((reported) =>
-      applyReceiptsOfSend(context, reported).catch((error) =>
-        postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
-      ),
-    ),
-  );
+  const apply = (reported: ReportedSend): Promise<void> =>
+    applyReceiptsOfSend(context, reported).catch((error) =>
+      postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
+    );
+  const hasFailure = (reported: ReportedSend): boolean =>
+    reported.receipts.some(({ receipt }) => receipt.failure !== null);
+  // Failures come last: a fault blocks no sender if a message that was started later has been delivered.
+  await Promise.all(sends.filter((reported) => !hasFailure(reported)).map(apply));
+  await Promise.all(sends.filter(hasFailure).map(apply));
 }
 
 /**
@@ -113,12 +116,13 @@ function judgeHeld(one: ReportedReceipt): ReportedReceipt {
 /** Stores the recipient's identity and blocks a faulty sender, before the send is due again: the next attempt must not meet the fault. */
 async function recordReport(
   context: WorkerContext,
-  { send, outcomes }: ReportedSend,
+  { send, outcomes, receipts }: ReportedSend,
   { receipt: { identityHash, failure }, attempt }: ReportedReceipt,
 ): Promise<void> {
   if (identityHash !== undefined) await recordIdentity(context.database, send.id, identityHash);
   const { number, senderId, startedAt } = attempt;
   if (failure === null || senderId === null || isUndelivered(outcomes.get(number))) return;
+  if (receipts.some((other) => other.attempt.number === number && hasArrived(other.receipt))) return;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   // crash point: worker before failed receipt

@@ -330,6 +330,35 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql('truncate provider_reports, sender_blocks');
   });
 
+  it.each([
+    ['its own delivery', 0],
+    ['the delivery of a message that was started later', 1],
+  ])('blocks no sender if the same post reports %s', async (_, delivered) => {
+    await only(first);
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 2 });
+    const caller = await t.newCaller('live', { credits: 2 });
+    const ids: string[] = [];
+    for (const _ of [1, 2]) {
+      const id = await t.send(caller);
+      await t.until(id, 'sent');
+      ids.push(id);
+    }
+    const statusOf = async (nth: number) => ({
+      id: await t.messageId(ids[nth]!),
+      biz_opaque_callback_data: `${ids[nth]}.1`,
+      timestamp: String(Math.floor(Date.now() / 1000)),
+    });
+    const statuses = [
+      { ...(await statusOf(0)), status: 'failed', errors: [{ code: 131048 }] },
+      { ...(await statusOf(delivered)), status: 'delivered' },
+    ];
+    const entry = [{ id: '1', changes: [{ field: 'messages', value: { statuses } }] }];
+    expect(await t.simulator.postWebhook({ object: 'whatsapp_business_account', entry })).toBe(200);
+    // After the later delivery, the code of the failed message is sent again.
+    await t.until(ids[0]!, 'delivered');
+    expect(await blocks()).toEqual([]);
+  });
+
   it('because of the business account blocks all senders of the account, and no other senders', async () => {
     await t.sql(`update senders set business_account_id = '11'`);
     const other = await buildSender(t.database, { businessAccountId: '22' });
