@@ -4,6 +4,7 @@ import {
   findFailedAttempt,
   foldReceipts,
   hasArrived,
+  isMasked,
   isSenderFailure,
   isUndelivered,
   NO_COUNTRY,
@@ -119,7 +120,9 @@ async function recordReport(
   { send, outcomes, receipts }: ReportedSend,
   { receipt: { identityHash, failure }, attempt }: ReportedReceipt,
 ): Promise<void> {
-  if (identityHash !== undefined) await recordIdentity(context.database, send.id, identityHash);
+  // An erased recipient's identity stays forgotten.
+  if (identityHash !== undefined && !isMasked(send.recipient))
+    await recordIdentity(context.database, send.id, identityHash);
   const { number, senderId, startedAt } = attempt;
   if (failure === null || senderId === null || isUndelivered(outcomes.get(number))) return;
   if (receipts.some((other) => other.attempt.number === number && hasArrived(other.receipt))) return;

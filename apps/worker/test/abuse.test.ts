@@ -1,7 +1,7 @@
 import type { IdentityCheck } from '@onecode/domain';
 import { changeAccount, changeApplication } from '@onecode/store/accounts';
 import { findSendDetails } from '@onecode/store/reports';
-import { forgetIdentity } from '@onecode/store/sends';
+import { eraseRecipient, forgetIdentity } from '@onecode/store/sends';
 import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { watchBreakers } from '../src/cleanUp.js';
 import { useWorker } from './testWorker.js';
@@ -130,6 +130,24 @@ describe('a number with a new owner', () => {
     await verify(again);
     expect(hashes(again)).toEqual([undefined]);
     expect(hashes(await delivered())).toEqual([t.simulator.business.identityOf(RECIPIENT)]);
+  });
+
+  it('gets its first code after the former owner was erased, even if a late receipt follows', async () => {
+    await check('enforce');
+    const former = await delivered();
+    await verify(former);
+    await eraseRecipient(
+      t.database,
+      TEST_ACTOR,
+      recipientKeysOf(RECIPIENT),
+      caller.accountId,
+      'asked for it',
+    );
+    await t.simulator.postReceipt({ messageId: await t.messageId(former), status: 'read' });
+    await t.until(former, 'read');
+    expect(await kept()).toEqual([]);
+    changeHands();
+    expect(hashes(await delivered())).toEqual([undefined]);
   });
 
   it('is checked separately for each application', async () => {
