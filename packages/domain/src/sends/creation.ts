@@ -50,6 +50,8 @@ export type SendTimes = readonly (readonly [createdAt: number, sends: number])[]
 
 /** The stored data that decides a request. Times are milliseconds since 1970. */
 export interface CreationState {
+  /** The database's clock when the data was read. It is the same for all requests of a batch. */
+  now: number;
   keyState: KeyState;
   /** The send that has the idempotency key of the request, and whether its request had the same body. */
   earlier: { id: string; isRepeat: boolean } | null;
@@ -128,80 +130,56 @@ export type CreatedSend = Pick<
 export interface CreatedDecision {
   outcome: 'created';
   request: NewSend;
+  /** The state before the send. */
   state: CreationState;
   /** It is `waiting` if its account's turn decides when it is sent. */
   send: CreatedSend;
   locale: Locale;
   chargedFrom: UnitBucket | null;
-  /** Starts at 1 in each application. */
-  number: number;
   windows: RateWindow[];
   /** The database's clock. */
   now: Date;
-}
-
-/** A request with everything that it is checked against. */
-interface Creating {
-  request: NewSend;
-  state: CreationState;
-  /** The sends that the batch has created in the account of the request. */
-  inAccount: readonly CreatedDecision[];
-  /** The sends that the batch has created in the application of the request. */
-  inApplication: readonly CreatedDecision[];
-  /** The live sends that the batch has created for all trial accounts together. */
-  batchTrialSends: number;
-  now: number;
 }
 
 /**
  * Decides the creations of a batch in order. A created send counts against the limits of later requests. A refusal takes no unit and binds
  * no key.
  *
- * @param states the data read at `now` for each request; undefined if its application was deleted
+ * @param states the data read for each request; undefined if its application was deleted
  * @returns the decision on each request, and the created sends by account
  */
 export function decideCreations(
   requests: readonly NewSend[],
   states: readonly (CreationState | undefined)[],
-  now: number,
 ): { decisions: CreationDecision[]; created: Map<string, CreatedDecision[]> } {
   const created = new Map<string, CreatedDecision[]>();
-  let batchTrialSends = 0;
   const decisions = requests.map((request, index): CreationDecision => {
-    const state = states[index];
-    if (state === undefined) return { outcome: 'key_refused', cause: 'revoked' };
-    const { accountId, applicationId } = request;
-    const inAccount = created.get(accountId) ?? [];
-    const inApplication = inAccount.filter((earlier) => earlier.request.applicationId === applicationId);
-    const decision = decide({ request, state, inAccount, inApplication, batchTrialSends, now });
-    if (decision.outcome === 'created') {
-      inAccount.push(decision);
-      created.set(accountId, inAccount);
-      if (state.trialCountries !== null) batchTrialSends += 1;
-    }
+    const read = states[index];
+    if (read === undefined) return { outcome: 'key_refused', cause: 'revoked' };
+    const inAccount = created.get(request.accountId) ?? [];
+    const decision = decide(request, afterSends(read, request, inAccount));
+    if (decision.outcome === 'created') created.set(request.accountId, [...inAccount, decision]);
     return decision;
   });
   return { decisions, created };
 }
 
 /** Checks a request in the order of the specification: key, idempotency key, recipient, limits, unit. */
-function decide(one: Creating): CreationDecision {
-  const { request, state, inApplication, now } = one;
-  const { mode } = state;
-  if (state.keyState !== 'valid') return { outcome: 'key_refused', cause: state.keyState };
+function decide(request: NewSend, state: CreationState): CreationDecision {
+  const { now, keyState, earlier, mode } = state;
+  if (keyState !== 'valid') return { outcome: 'key_refused', cause: keyState };
 
-  const earlier = state.earlier ?? earlierInBatch(one);
   if (earlier !== null)
     return earlier.isRepeat ? { outcome: 'existing', id: earlier.id } : { outcome: 'reused' };
 
   const recipientCause = recipientRefusal(request.country, request.isPremiumRate, state);
   if (recipientCause !== null) return { outcome: 'recipient_refused', cause: recipientCause };
 
-  const windows = windowsOf(one);
-  const refusal = limitRefusal(one, windows);
+  const windows = windowsOf(state);
+  const refusal = limitRefusal(request, state, windows);
   if (refusal !== null) return { outcome: 'rate_limited', ...refusal, windows };
 
-  const chargedFrom = mode === 'live' ? bucketOf(one) : null;
+  const chargedFrom = mode === 'live' ? bucketOf(state) : null;
   if (mode === 'live' && chargedFrom === null) return { outcome: 'insufficient_credits', windows };
 
   const createdAt = new Date(now);
@@ -221,19 +199,55 @@ function decide(one: Creating): CreationDecision {
     },
     locale: request.locale ?? state.language,
     chargedFrom,
-    number: state.applicationSends + inApplication.length + 1,
     windows: windows.map((window) => ({ ...window, left: window.left - 1 })),
     now: createdAt,
   };
 }
 
-/** Returns the send that the batch has created with the idempotency key of a request. */
-function earlierInBatch({ request: { idempotency }, inApplication }: Creating): CreationState['earlier'] {
-  if (idempotency === null) return null;
-  const earlier = inApplication.find(({ request }) => request.idempotency?.key === idempotency.key)?.request;
-  return earlier === undefined
-    ? null
-    : { id: earlier.id, isRepeat: earlier.idempotency?.bodyHashes[0] === idempotency.bodyHashes[0] };
+/** Returns the state of a request after its account has created these sends, which were not yet there when the state was read. */
+export function afterSends(
+  state: CreationState,
+  { applicationId, recipientKey, idempotency }: NewSend,
+  created: readonly CreatedDecision[],
+): CreationState {
+  if (created.length === 0) return state;
+  const { now, trialSends } = state;
+  const inApplication = created.filter(({ request }) => request.applicationId === applicationId);
+  const isToRecipient = ({ request }: CreatedDecision) => request.recipientKey === recipientKey;
+  const codes = created.filter(
+    (one) => state.mode === 'live' && one.send.mode === 'live' && isToRecipient(one),
+  );
+  const binding = inApplication.find(
+    ({ request }) => idempotency !== null && request.idempotency?.key === idempotency.key,
+  )?.request;
+  const isRepeat = binding?.idempotency?.bodyHashes[0] === idempotency?.bodyHashes[0];
+  const unitsFrom = (bucket: UnitBucket) => created.filter((one) => one.chargedFrom === bucket).length;
+  const [freeUnits, credits] = [unitsFrom('free_quota'), unitsFrom('credit')];
+  const units = freeUnits + credits;
+  return {
+    ...state,
+    earlier: state.earlier ?? (binding === undefined ? null : { id: binding.id, isRepeat }),
+    accountTimes: addSends(state.accountTimes, created.length, now),
+    applicationSends: state.applicationSends + inApplication.length,
+    applicationTimes: addSends(state.applicationTimes, inApplication.length, now),
+    recipientTimes: [...(state.recipientTimes ?? []), ...inApplication.filter(isToRecipient).map(() => now)],
+    // A code that is easier to guess raises the maximum.
+    guessPointsMax:
+      state.guessPointsMax &&
+      Math.max(state.guessPointsMax, ...codes.map((one) => one.state.guessPointsMax ?? 0)),
+    activeCodes: [
+      ...(state.activeCodes ?? []),
+      ...codes.map(
+        ({ request, send }) => [send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
+      ),
+    ],
+    unitsOfDay: state.unitsOfDay + units,
+    unitsOfMonth: state.unitsOfMonth + units,
+    trialSendsOfDay: state.trialSendsOfDay + units,
+    trialSends: trialSends !== null && units > 0 ? { ...trialSends, lastAt: now } : trialSends,
+    freeQuota: state.freeQuota - freeUnits,
+    credits: state.credits - credits,
+  };
 }
 
 /** The limits of an account on the recipients of its sends. */
@@ -255,18 +269,14 @@ export function recipientRefusal(
   return isListed(allowedCountries) ? null : 'country';
 }
 
-/** Returns the windows of the limits that are in force, with the sends of the batch. */
-function windowsOf({ request, state, inAccount, inApplication, now }: Creating): RateWindow[] {
-  const { accountRate, applicationRate, recipientRate, recipientTimes } = state;
-  const accountTimes = addSends(state.accountTimes, inAccount.length, now);
-  const windows = [windowOf('account', accountRate, accountTimes, MINUTE_MS, now)];
-  if (applicationRate !== null) {
-    const times = addSends(state.applicationTimes, inApplication.length, now);
-    windows.push(windowOf('application', applicationRate, times, MINUTE_MS, now));
-  }
+/** Returns the windows of the limits that are in force. */
+function windowsOf(state: CreationState): RateWindow[] {
+  const { now, applicationRate, recipientRate } = state;
+  const windows = [windowOf('account', state.accountRate, state.accountTimes, MINUTE_MS, now)];
+  if (applicationRate !== null)
+    windows.push(windowOf('application', applicationRate, state.applicationTimes, MINUTE_MS, now));
   if (recipientRate !== null) {
-    const inBatch = createdFor(request, inApplication).map(() => now);
-    const times = [...(recipientTimes ?? []), ...inBatch].map((time) => [time, 1] as const);
+    const times = (state.recipientTimes ?? []).map((time) => [time, 1] as const);
     windows.push(windowOf('recipient', recipientRate, times, HOUR_MS, now));
   }
   return windows;
@@ -298,7 +308,7 @@ export const timesOfMinute = (times: SendTimes, now: number): SendTimes =>
  * Returns the times with this number of new sends. Sends of one second share an entry, which has the time of the last one, so a minute has
  * at most 61 entries.
  */
-export function addSends(times: SendTimes, sends: number, now: number): SendTimes {
+function addSends(times: SendTimes, sends: number, now: number): SendTimes {
   if (sends === 0) return times;
   const [last, lastSends] = times.at(-1) ?? [now, 0];
   // The clock may have stepped back a little.
@@ -308,32 +318,31 @@ export function addSends(times: SendTimes, sends: number, now: number): SendTime
     : [...times, [createdAt, sends]];
 }
 
-/** Returns the created sends to the recipient of a request. */
-const createdFor = ({ recipientKey }: NewSend, created: readonly CreatedDecision[]): CreatedDecision[] =>
-  created.filter(({ request }) => request.recipientKey === recipientKey);
-
-/** Returns the number of units that created sends take from a bucket. */
-export const unitsFrom = (bucket: UnitBucket, created: readonly CreatedDecision[]): number =>
-  created.filter(({ chargedFrom }) => chargedFrom === bucket).length;
-
 /** Returns the limit that reopens last, on a tie the first in `limitEnds`; null if all limits allow the request. */
 function limitRefusal(
-  one: Creating,
+  request: NewSend,
+  state: CreationState,
   windows: readonly RateWindow[],
 ): { cause: LimitCause; retryAfterSeconds: number } | null {
-  let opensAt = one.now;
+  const { now } = state;
+  let opensAt = now;
   let cause: LimitCause | null = null;
-  for (const [name, at] of Object.entries(limitEnds(one, windows)) as [LimitCause, number | null][])
+  const ends = Object.entries(limitEnds(request, state, windows)) as [LimitCause, number | null][];
+  for (const [name, at] of ends)
     if (at !== null && at > opensAt) {
       opensAt = at;
       cause = name;
     }
-  return cause && { cause, retryAfterSeconds: Math.ceil((opensAt - one.now) / 1000) };
+  return cause && { cause, retryAfterSeconds: Math.ceil((opensAt - now) / 1000) };
 }
 
 /** The table of limits: returns for each one when it will allow the request; null or a past time if it allows the request now. */
-function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitCause, number | null> {
-  const { state, inAccount, batchTrialSends, now } = one;
+function limitEnds(
+  request: NewSend,
+  state: CreationState,
+  windows: readonly RateWindow[],
+): Record<LimitCause, number | null> {
+  const { now } = state;
   const isTrial = state.trialCountries !== null;
   const today = new Date(now);
   const tomorrow = Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + 1);
@@ -344,9 +353,7 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
     const full = windows.find((window) => window.limit === limit && window.left <= 0);
     return full === undefined ? null : now + full.opensInMs;
   };
-  const units = unitsFrom('free_quota', inAccount) + unitsFrom('credit', inAccount);
-  const unitsOfDay = state.unitsOfDay + units;
-  const { wrong_guesses = null, active_codes = null } = guessLimitEnds(one);
+  const { wrong_guesses = null, active_codes = null } = guessLimitEnds(request, state);
   return {
     account_rate: fullUntil('account'),
     application_rate: fullUntil('application'),
@@ -354,15 +361,11 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
     wrong_guesses,
     active_codes,
     breaker: state.breakerUntil,
-    month_ceiling: usedUntil(nextMonth, state.unitsPerMonth, state.unitsOfMonth + units),
-    day_ceiling: usedUntil(tomorrow, state.unitsPerDay, unitsOfDay),
-    trial_share: usedUntil(tomorrow, isTrial ? state.trialAccountSendsPerDay : null, unitsOfDay),
-    trial_ceiling: usedUntil(
-      tomorrow,
-      isTrial ? state.trialSendsPerDay : null,
-      state.trialSendsOfDay + batchTrialSends,
-    ),
-    trial_failures: trialFailuresUntil(state, units, now),
+    month_ceiling: usedUntil(nextMonth, state.unitsPerMonth, state.unitsOfMonth),
+    day_ceiling: usedUntil(tomorrow, state.unitsPerDay, state.unitsOfDay),
+    trial_share: usedUntil(tomorrow, isTrial ? state.trialAccountSendsPerDay : null, state.unitsOfDay),
+    trial_ceiling: usedUntil(tomorrow, isTrial ? state.trialSendsPerDay : null, state.trialSendsOfDay),
+    trial_failures: trialFailuresUntil(state),
   };
 }
 
@@ -370,34 +373,25 @@ function limitEnds(one: Creating, windows: readonly RateWindow[]): Record<LimitC
  * Returns the bucket that pays for a live send, or null if both are empty. A negative free quota is a debt for codes that arrived after
  * their units were refunded. Credits pay this debt first.
  */
-function bucketOf({ state: { freeQuota, credits }, inAccount }: Creating): UnitBucket | null {
-  if (freeQuota > unitsFrom('free_quota', inAccount)) return 'free_quota';
-  return credits + Math.min(freeQuota, 0) > unitsFrom('credit', inAccount) ? 'credit' : null;
+function bucketOf({ freeQuota, credits }: CreationState): UnitBucket | null {
+  if (freeQuota > 0) return 'free_quota';
+  return credits + freeQuota > 0 ? 'credit' : null;
 }
 
 /**
  * Returns when the recipient's guess budget will allow the request, or no time if it allows it now. All guesses at a live code must fit
  * into the budget, next to the wrong guesses so far (`wrong_guesses`) and the guesses that are left at active codes (`active_codes`).
  */
-function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?: number } {
-  const { request, state, inAccount, now } = one;
-  if (state.guessPointsMax === null) return {};
-  const inBatch = createdFor(request, inAccount).filter(({ send }) => send.mode === 'live');
-  // A code that is easier to guess raises the maximum, also one of the batch.
-  const pointsMax = Math.max(
-    state.guessPointsMax,
-    ...inBatch.map((earlier) => earlier.state.guessPointsMax ?? 0),
-  );
-  let left = pointsMax - (state.wrongPoints ?? 0) - request.guessCost * GUESSES_MAX;
+function guessLimitEnds(
+  { guessCost }: NewSend,
+  { now, guessPointsMax, wrongPoints, activeCodes }: CreationState,
+): { wrong_guesses?: number; active_codes?: number } {
+  if (guessPointsMax === null) return {};
+  let left = guessPointsMax - (wrongPoints ?? 0) - guessCost * GUESSES_MAX;
   if (left < 0) return { wrong_guesses: now + (-left / POINTS_PER_DAY) * DAY_MS };
 
-  const codesInBatch = inBatch.map(
-    ({ request, send }) => [send.expiresAt.getTime(), GUESSES_MAX * request.guessCost] as const,
-  );
   // The codes that end last keep their points longest, so they count first. When the points are used up, the code just counted has to end.
-  const latestFirst = [...(state.activeCodes ?? []), ...codesInBatch].toSorted(
-    ([end], [otherEnd]) => otherEnd - end,
-  );
+  const latestFirst = (activeCodes ?? []).toSorted(([end], [otherEnd]) => otherEnd - end);
   for (const [endsAt, points] of latestFirst) {
     left -= points;
     if (left < 0) return { active_codes: endsAt + ENDED_CODE_SECONDS * 1000 };
@@ -410,10 +404,8 @@ function guessLimitEnds(one: Creating): { wrong_guesses?: number; active_codes?:
  * rejection refunds its unit, so a few free units would otherwise pay for any number of messages to invented numbers. Only the provider's
  * rejections count: an outage is not the account's fault.
  */
-function trialFailuresUntil({ trialSends }: CreationState, batchUnits: number, now: number): number | null {
+function trialFailuresUntil({ trialSends }: CreationState): number | null {
   if (trialSends === null) return null;
   const { count, rejected, lastAt } = trialSends;
-  if (rejected <= Math.max(TRIAL_REJECTIONS_MAX, Math.floor(count / 2))) return null;
-  // A send that this batch has created is later than those read.
-  return (batchUnits > 0 ? now : lastAt) + MINUTE_MS;
+  return rejected > Math.max(TRIAL_REJECTIONS_MAX, Math.floor(count / 2)) ? lastAt + MINUTE_MS : null;
 }

@@ -6,6 +6,7 @@ const MINUTE_MS = 60_000;
 const QUARTER_SECONDS = 900;
 
 const STATE: CreationState = {
+  now: NOW,
   keyState: 'valid',
   earlier: null,
   mode: 'live',
@@ -65,17 +66,15 @@ const decideAll = (requests: readonly NewSend[], state: Partial<CreationState> =
   decideCreations(
     requests,
     requests.map(() => ({ ...STATE, ...state })),
-    NOW,
   ).decisions;
 const decide = (state: Partial<CreationState> = {}, fields: Partial<NewSend> = {}) =>
   decideAll([request(fields)], state)[0]!;
 
 describe('decideCreations', () => {
-  it('creates a send with the account’s language, the next number, a free unit and an expiry', () => {
+  it('creates a send with the account’s language, a free unit and an expiry', () => {
     expect(decide()).toMatchObject({
       outcome: 'created',
       locale: 'pt-BR',
-      number: 8,
       chargedFrom: 'free_quota',
       send: {
         status: 'queued',
@@ -144,8 +143,8 @@ describe('decideCreations', () => {
   it('counts each send of a batch for the later requests of that batch', () => {
     const twoEach = [request(), request(), request()];
     expect(decideAll(twoEach, { freeQuota: 1, credits: 1 })).toMatchObject([
-      { number: 8, chargedFrom: 'free_quota' },
-      { number: 9, chargedFrom: 'credit' },
+      { chargedFrom: 'free_quota', state: { applicationSends: 7 } },
+      { chargedFrom: 'credit', state: { applicationSends: 8 } },
       { outcome: 'insufficient_credits' },
     ]);
     expect(decideAll(twoEach, { unitsPerDay: 6 }).map(({ outcome }) => outcome)).toEqual([
@@ -164,11 +163,7 @@ describe('decideCreations', () => {
     const recipientKey = '1:same';
     const four = request({ recipientKey, guessCost: 100 });
     const six = request({ recipientKey, guessCost: 1 });
-    const inOneBatch = decideCreations(
-      [four, six],
-      [{ ...STATE, guessPointsMax: 1500 }, STATE],
-      NOW,
-    ).decisions;
+    const inOneBatch = decideCreations([four, six], [{ ...STATE, guessPointsMax: 1500 }, STATE]).decisions;
     expect(inOneBatch.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
     expect(decideAll([four, six]).map(({ outcome }) => outcome)).toEqual(['rate_limited', 'created']);
   });

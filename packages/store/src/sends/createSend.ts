@@ -77,9 +77,9 @@ async function createSends(
 ): Promise<AccountEnd[]> {
   const sends = accounts.flat();
   await moveIdentities(connection, sends);
-  const { now, states } = await readCreations(connection, sends);
-  const { decisions, created } = decideCreations(sends, states, now);
-  const lost = await writeCreations(connection, created, now);
+  const states = await readCreations(connection, sends);
+  const { decisions, created } = decideCreations(sends, states);
+  const lost = await writeCreations(connection, created);
   return accounts.map((own) => {
     const end = decisions.splice(0, own.length);
     return own.some(({ accountId }) => lost.has(accountId)) ? 'lost' : end;
@@ -87,8 +87,8 @@ async function createSends(
 }
 
 /**
- * Creates sends of one account under the lock of its row, for which it waits until the statement time-out. Tries again if a key or the
- * daily count of trial sends has changed since it was read.
+ * Creates sends of one account under the lock of its row, for which it waits until the statement time-out. Tries again if a key has
+ * changed, or the daily limit of trial sends was used up, since the read.
  */
 async function createLocked(database: Database, sends: readonly NewSend[]): Promise<CreationDecision[]> {
   try {

@@ -71,7 +71,6 @@ const ACTIVE_CODES = Prisma.sql`(
 type StateRow = Omit<CreationState, 'accountTimes' | 'applicationTimes'> & {
   accountTimes: SendTimes | null;
   applicationTimes: SendTimes | null;
-  now: number;
 };
 
 /** Returns the states of requests: their rows with the times of their account and application. */
@@ -98,12 +97,12 @@ function completeStates(
  * Reads what the creations of a batch depend on, in one snapshot. Most requests have no idempotency key, no limit per recipient, no trial
  * and no breaker: the data for these is read only for requests that need it.
  *
- * @returns the database's clock, and the state of each request; undefined if its application was deleted
+ * @returns the state of each request; undefined if its application was deleted
  */
 export async function readCreations(
   { sql }: Pick<Connection, 'sql'>,
   sends: readonly NewSend[],
-): Promise<{ now: number; states: (CreationState | undefined)[] }> {
+): Promise<(CreationState | undefined)[]> {
   const records = sends.map((send, index) => ({
     ordinal: index + 1,
     key_id: send.keyId,
@@ -163,5 +162,5 @@ export async function readCreations(
       where p.mode = 'live' and account_id = r.account_id and recipient_key = r.recipient_key limit 1
     ) b on true
     cross join lateral ${ACTIVE_CODES} g`;
-  return { now: rows[0]?.now ?? 0, states: completeStates(sends, byOrdinal(sends, rows)) };
+  return completeStates(sends, byOrdinal(sends, rows));
 }

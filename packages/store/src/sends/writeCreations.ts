@@ -1,4 +1,4 @@
-import { addSends, unitsFrom, type CreatedDecision } from '@onecode/domain';
+import { afterSends, type CreatedDecision } from '@onecode/domain';
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
 
@@ -8,25 +8,24 @@ import { bytesText, prismaSql } from '../client/sql.js';
  * - The account must have created no other send since the read, must have the units, and must not be locked by another transaction. A batch
  *   does not wait for a locked account, because other accounts share it.
  * - All keys must be valid, which includes that the account is not suspended.
- * - For a trial account, the daily counter that all trial accounts share must be unchanged.
+ * - The trial accounts of the batch must be within the daily limit that all trial accounts share. Otherwise none of them creates a send.
  *
  * @param created the created sends by account
- * @param now when the data was read from which the sends were decided
  * @returns the ids of the accounts with sends that were not written
  */
 export async function writeCreations(
   { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
   created: ReadonlyMap<string, readonly CreatedDecision[]>,
-  now: number,
 ): Promise<Set<string>> {
-  const records = [...created].map(([accountId, sends]) => accountRecord(accountId, sends, now));
-  if (records.length === 0) return new Set();
-  const at = new Date(now).toISOString();
+  const [first] = [...created.values()].flat();
+  if (first === undefined) return new Set();
+  const records = [...created].map(([accountId, sends]) => accountRecord(accountId, sends));
+  const at = first.now.toISOString();
   const [{ lost }] = await prismaSql(prisma).query<[{ lost: string[] | null }]>`
     with account_writes as materialized (
       select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
         account_id uuid, sends_before bigint, created integer, free_units integer, credits integer, units_of_day integer,
-        units_of_month integer, times json, trial_sends integer, trial_sends_before integer, key_ids uuid[], applications json, sends json
+        units_of_month integer, times json, trial_sends integer, key_ids uuid[], applications json, sends json
       )
     ), clock as materialized (select ${at}::timestamptz as now, (${at}::timestamptz at time zone 'UTC')::date as today),
     unchanged as materialized (
@@ -38,10 +37,11 @@ export async function writeCreations(
         for no key update skip locked
       ) l
     ), trial as (
-      update settings s set trial_sends_on = t.today, trial_sends_of_day = w.before + w.sends
-      from clock t cross join (
-        select sum(trial_sends)::integer as sends, max(trial_sends_before) as before from unchanged where trial_sends > 0
-      ) w where w.sends > 0 and w.before = case when s.trial_sends_on = t.today then s.trial_sends_of_day else 0 end
+      update settings s set trial_sends_on = t.today,
+        trial_sends_of_day = case when s.trial_sends_on = t.today then s.trial_sends_of_day else 0 end + w.sends
+      from clock t cross join (select sum(trial_sends)::integer as sends from unchanged) w
+      where w.sends > 0
+        and case when s.trial_sends_on = t.today then s.trial_sends_of_day else 0 end + w.sends <= s.trial_sends_per_day
       returning true as is_written
     ), won as materialized (
       select * from unchanged where trial_sends = 0 or exists (select from trial)
@@ -78,37 +78,36 @@ export async function writeCreations(
 }
 
 /** The changes of one account and its applications, and its new sends. */
-function accountRecord(accountId: string, created: readonly CreatedDecision[], now: number): object {
-  const [{ state }] = created as [CreatedDecision];
-  const units = { free_quota: unitsFrom('free_quota', created), credit: unitsFrom('credit', created) };
-  const unitsTaken = units.free_quota + units.credit;
+function accountRecord(accountId: string, created: readonly CreatedDecision[]): object {
+  const stateAfter = (one: CreatedDecision) => afterSends(one.state, one.request, [one]);
+  const [{ state: before }] = created as [CreatedDecision];
+  const after = stateAfter(created.at(-1) as CreatedDecision);
+  // The last send of each application.
+  const applications = new Map(created.map((one) => [one.request.applicationId, one]));
   return {
     account_id: accountId,
-    sends_before: state.accountSends,
+    sends_before: before.accountSends,
     created: created.length,
-    free_units: units.free_quota,
-    credits: units.credit,
-    units_of_day: state.unitsOfDay + unitsTaken,
-    units_of_month: state.unitsOfMonth + unitsTaken,
-    times: addSends(state.accountTimes, created.length, now),
+    free_units: before.freeQuota - after.freeQuota,
+    credits: before.credits - after.credits,
+    units_of_day: after.unitsOfDay,
+    units_of_month: after.unitsOfMonth,
+    times: after.accountTimes,
     trial_sends: created.filter((one) => one.state.trialCountries !== null).length,
-    trial_sends_before: state.trialSendsOfDay,
     key_ids: [...new Set(created.map(({ request }) => request.keyId))],
-    // The last send of an application has its highest number.
-    applications: [...new Map(created.map((one) => [one.request.applicationId, one]))].map(([id, last]) => ({
-      application_id: id,
-      sends_created: last.number,
-      times: addSends(last.state.applicationTimes, last.number - last.state.applicationSends, now),
-    })),
+    applications: [...applications].map(([id, one]) => {
+      const { applicationSends, applicationTimes } = stateAfter(one);
+      return { application_id: id, sends_created: applicationSends, times: applicationTimes };
+    }),
     sends: created.map(sendRecord),
   };
 }
 
-const sendRecord = ({ request, send, number, locale, chargedFrom }: CreatedDecision): object => ({
+const sendRecord = ({ request, state, send, locale, chargedFrom }: CreatedDecision): object => ({
   id: request.id,
   application_id: request.applicationId,
   mode: send.mode,
-  number,
+  number: state.applicationSends + 1,
   idempotency_key: request.idempotency && `\\x${request.idempotency.key}`,
   body_hash: request.idempotency && `\\x${request.idempotency.bodyHashes[0]}`,
   recipient: request.recipient,

@@ -248,11 +248,11 @@ describe('writeCreations', () => {
         await buildCaller(store.database, 'live', { freeQuota: 2 }),
       ];
       const sends = [newSend(caller), newSend(other)];
-      const { now, states } = await readCreations(store.database, sends);
-      const { decisions, created } = decideCreations(sends, states, now);
+      const states = await readCreations(store.database, sends);
+      const { decisions, created } = decideCreations(sends, states);
       expect(decisions.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
       await change(caller);
-      const lost = await writeCreations(store.database, created, now);
+      const lost = await writeCreations(store.database, created);
       expect([...lost]).toEqual([caller.accountId]);
       expect(await store.sql('select id from sends where id = any($1)', [sends.map(({ id }) => id)])).toEqual(
         [{ id: sends[1]!.id }],

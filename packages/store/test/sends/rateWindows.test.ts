@@ -52,10 +52,10 @@ const resultOf = (decision: CreationDecision): Result => {
 
 /** Creates these sends in one batch. @returns the results, and the database's clock in microseconds */
 async function createTogether(sends: readonly NewSend[]): Promise<{ results: Result[]; now: bigint }> {
-  const { now, states } = await readCreations(store.database, sends);
-  const { decisions, created } = decideCreations(sends, states, now);
-  expect((await writeCreations(store.database, created, now)).size).toBe(0);
-  return { results: decisions.map(resultOf), now: BigInt(now) * 1000n };
+  const states = await readCreations(store.database, sends);
+  const { decisions, created } = decideCreations(sends, states);
+  expect((await writeCreations(store.database, created)).size).toBe(0);
+  return { results: decisions.map(resultOf), now: BigInt(states[0]!.now) * 1000n };
 }
 
 interface Answers {
