@@ -100,7 +100,7 @@ export const ERROR_TEXTS: Readonly<Record<ProblemCode, { cause: string; remedy: 
     remedy: 'Genuine webhooks are smaller and need no action. Check what else calls this address.',
   },
   too_busy: {
-    cause: 'All memory for incoming webhooks is in use, and the queue for it is full.',
+    cause: 'Too many reports of the account’s own Meta app are still waiting to be applied.',
     remedy: 'The provider retries its webhooks, so they need no action. Check what else calls this address.',
   },
 };
