@@ -1,15 +1,11 @@
 import {
   getCountries,
   getCountryCallingCode,
-  getExampleNumber,
   parsePhoneNumberFromString,
-  type CountryCode,
   type NumberType,
   type PhoneNumber,
 } from 'libphonenumber-js/max';
 import { parsePhoneNumberFromString as parseByPlan } from 'libphonenumber-js/min';
-import examples from 'libphonenumber-js/mobile/examples';
-
 import { trimOuter } from '../security/trimOuter.js';
 
 export interface PhoneRecipient {
@@ -175,20 +171,6 @@ export function maskNumberIn(text: string, e164: string): string {
 export function isMasked(recipient: string): boolean {
   return recipient.includes(MASKED);
 }
-
-/**
- * Mobile numbers that the regulator reserves for fiction (ACMA, ARCEP, Ofcom), for countries in which the library's example may be a real
- * person's.
- */
-const FICTION: Readonly<Record<string, string>> = {
-  AU: '+61491570006',
-  FR: '+33639980001',
-  GB: '+447700900123',
-};
-
-/** Returns a mobile number in E.164 for samples. @param country an ISO 3166 code of `COUNTRIES` */
-export const exampleNumber = (country: string): string =>
-  FICTION[country] ?? getExampleNumber(country as CountryCode, examples)!.number;
 
 /** What an application does if a number's owner may have changed: nothing, report it and send anyway, or refuse. */
 export const IDENTITY_CHECKS = ['off', 'observe', 'enforce'] as const;

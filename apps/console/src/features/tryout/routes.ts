@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import {
-  exampleNumber,
   maskRecipient,
   parseRecipient,
   recipientRefusal,
@@ -21,6 +20,7 @@ import { route, type Call, type Route } from '../../http/route.js';
 import { applicationOf } from '../applications/routes.js';
 import { HOME_COUNTRY } from '../auth/view.js';
 import { callApi } from './apiCall.js';
+import { exampleNumber } from './exampleNumber.js';
 import { tryoutSamples } from './samples.js';
 import type {
   SendStateView,

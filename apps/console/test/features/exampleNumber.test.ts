@@ -1,4 +1,5 @@
-import { COUNTRIES, exampleNumber, parseRecipient } from '@onecode/domain';
+import { COUNTRIES, parseRecipient } from '@onecode/domain';
+import { exampleNumber } from '../../src/features/tryout/exampleNumber.js';
 
 /** Countries that share a calling code with a larger country: only number ranges distinguish the two. */
 const SHARED = new Set(['AX', 'BL', 'CC', 'CX', 'EH', 'IM', 'MF', 'SJ', 'VA']);
