@@ -1,10 +1,11 @@
-import { deliveryWait, GUESSES_MAX } from '@onecode/domain';
+import { GUESSES_MAX } from '@onecode/domain';
 import type { Hold } from '@onecode/store/holds';
 import { logRead } from '@onecode/store/operations';
 import {
   findSendAccount,
   findSendDetails,
   buildTimeline,
+  deliveryWait,
   type SendDetails,
   type TimelineEvent,
   listHoldsOf,

@@ -1,5 +1,6 @@
 export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
 export { type BreakerTrip, listBreakerTrips } from './breakerTrips.js';
+export { deliveryWait, type DeliveryProgress } from './deliveryWait.js';
 export { countDeliveryHours, readDeliveries } from './deliveryHours.js';
 export { type HeldSends, listHoldsOf, readHeldSends } from './heldSends.js';
 export { countHeldMessages } from './heldMessages.js';

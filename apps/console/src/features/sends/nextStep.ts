@@ -1,5 +1,5 @@
-import { deliveryWait, isDelivering, type DeliveryProgress } from '@onecode/domain';
-import type { SendDetails } from '@onecode/store/reports';
+import { isDelivering } from '@onecode/domain';
+import { deliveryWait, type DeliveryProgress, type SendDetails } from '@onecode/store/reports';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
 /** The next step of a send. The pages have a text for each. */

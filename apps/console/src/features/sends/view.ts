@@ -1,5 +1,5 @@
-import { deliveryWait, GUESSES_MAX } from '@onecode/domain';
-import type { SendDetails, SendPage, SendSummary } from '@onecode/store/reports';
+import { GUESSES_MAX } from '@onecode/domain';
+import { deliveryWait, type SendDetails, type SendPage, type SendSummary } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 import { nextStepOf } from './nextStep.js';

@@ -1,5 +1,8 @@
-import { deliveryWait, PHASES, type DeliveryProgress, type Phase } from '@onecode/domain';
-import { at, LIFE_SECONDS } from './sendFixtures.js';
+import { PHASES, type Phase } from '@onecode/domain';
+import { deliveryWait, type DeliveryProgress } from '@onecode/store/reports';
+
+const LIFE_SECONDS = 600;
+const at = (seconds: number): Date => new Date(Date.UTC(2026, 2, 1, 12, 0, seconds));
 
 const progress = (phase: Phase, fields: Partial<DeliveryProgress> = {}): DeliveryProgress => ({
   phase,
