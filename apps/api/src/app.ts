@@ -6,9 +6,7 @@ import { answerJson, answerText, problemWriter } from './answer.js';
 import type { ApiContext } from './context.js';
 import { docsRouter } from './docs.js';
 import { prepareRequests, resource, routeOf } from './requests.js';
-import { createSendRoute } from './routes/createSend.js';
-import { sendStatusRoute } from './routes/sendStatus.js';
-import { verifyRoute } from './routes/verify.js';
+import { createSendRoute, sendStatusRoute, verifyRoute } from './routes/sends.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
 
 /** The traced paths: health checks and documentation are not traced. */

@@ -7,22 +7,24 @@ import {
   guessCost,
   hashCode,
   LIMIT_REFUSALS,
+  matchesCode,
   Problem,
   RECIPIENT_REFUSALS,
   recipientKeys,
   TEST_CODE,
+  verificationAt,
+  type CreatedSend,
   type RateWindow,
   type Send,
 } from '@onecode/domain';
 import { describeSpan, inSpan, requestFacts, SpanKind, traceparentOf, type Queues } from '@onecode/runtime';
-import { newId } from '@onecode/store/client';
-import { createSend } from '@onecode/store/sends';
+import { isId, newId } from '@onecode/store/client';
+import { createSend, findSend, verifySend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
-import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
-import { parseCreateSend } from '../contract.js';
+import type { ApiContext } from '../context.js';
+import { parseCreateSend, parseVerify } from '../contract.js';
 import { idempotencyKeyBytes, readJsonBody, setSendId } from '../requests.js';
-import { sendView } from './sendStatus.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
 
@@ -144,4 +146,72 @@ function setRateLimit(response: ServerResponse, windows: readonly RateWindow[], 
   });
   response.setHeader('RateLimit-Policy', policies.join(', '));
   response.setHeader('RateLimit', states.join(', '));
+}
+
+/** Returns the handler of `GET /v1/send/{id}/status`. It answers 404 for sends of other accounts. */
+export function sendStatusRoute({ authenticate, database }: ApiContext): RequestHandler<{ id: string }> {
+  return async (request, response) => {
+    const caller = await authenticate(request);
+    const { id } = request.params;
+    if (isId(id)) setSendId(request, id);
+    const send = isId(id) ? await findSend(database, { id, accountId: caller.accountId }) : undefined;
+    if (send === undefined) throw new Problem('send_not_found');
+    describeSpan({}, send.traceparent);
+    answerJson(response, 200, sendView(send, send.now));
+  };
+}
+
+/**
+ * Returns the handler of `POST /v1/send/{id}/verify`. A guess is committed before the response, so it counts even if the response is lost.
+ */
+export function verifyRoute({
+  authenticate,
+  database,
+  config,
+  metrics,
+}: ApiContext): RequestHandler<{ id: string }> {
+  return async (request, response) => {
+    const caller = await authenticate(request);
+    const { id } = request.params;
+    if (!isId(id)) throw new Problem('send_not_found');
+    setSendId(request, id);
+    const body = await readJsonBody(request);
+    // The body may arrive long after the headers, and a guess at a finished code does not check the key again.
+    await authenticate(request);
+    const code = parseVerify(body);
+    // crash point: api verify before commit
+    const guessed = await verifySend(database, {
+      id,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      matches: (codeHash) => matchesCode(config.CODE_PEPPER, id, code, codeHash),
+    });
+    // crash point: api verify after commit
+    if (guessed.outcome === 'not_found') throw new Problem('send_not_found');
+    if (guessed.outcome === 'key_refused') throw invalidKey(guessed.cause);
+    const { valid, verification, attemptsLeft } = guessed.judgement;
+    describeSpan({ 'onecode.verification': verification }, guessed.traceparent);
+    metrics.verifications.inc({ verification, valid: String(valid) });
+    answerJson(response, 200, { valid, verification, attempts_left: attemptsLeft });
+  };
+}
+
+/** Returns the public form of a send (`Send` in `openapi.yaml`): always with all fields, never with the code. */
+export function sendView(send: CreatedSend & Partial<Send>, now: Date): object {
+  return {
+    id: send.id,
+    status: send.status,
+    verification: verificationAt(send, now),
+    mode: send.mode,
+    channel: send.channel ?? null,
+    from: send.from ?? null,
+    expires_at: send.expiresAt.toISOString(),
+    created_at: send.createdAt.toISOString(),
+    sent_at: send.sentAt?.toISOString() ?? null,
+    delivered_at: send.deliveredAt?.toISOString() ?? null,
+    read_at: send.readAt?.toISOString() ?? null,
+    verified_at: send.verifiedAt?.toISOString() ?? null,
+    failed_at: send.failedAt?.toISOString() ?? null,
+    failure_reason: send.failureReason ?? null,
+  };
 }
