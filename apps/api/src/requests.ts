@@ -102,9 +102,6 @@ export function resource(
   });
 }
 
-/** The client closed the connection before its request was complete, so there is no client to answer. */
-export class ClientGone extends Error {}
-
 /** The least memory that a chunk counts as: without it, a client could send a body byte by byte, in millions of objects. */
 const CHUNK_BYTES_MIN = 256;
 
@@ -115,14 +112,13 @@ const CHUNK_BYTES_MIN = 256;
  * While all bodies being read use more than `totalBytesMax` together, the client with the oldest body is disconnected: slow clients lose
  * their place first.
  *
- * @throws Problem, ClientGone
+ * @throws Problem, or an error if the client has closed the connection
  */
 export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytesMax = Infinity) {
   /** The requests with a body being read, the oldest first. */
   const reading = new Set<IncomingMessage>();
   let totalBytes = 0;
   return async (request: IncomingMessage): Promise<Buffer> => {
-    if (request.destroyed) throw new ClientGone();
     let usedBytes = 0;
     const count = ({ length }: Buffer): void => {
       const chunkBytes = Math.max(length, CHUNK_BYTES_MIN);
@@ -138,10 +134,8 @@ export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytes
         limit: bytesMax,
       });
     } catch (error) {
-      const { type } = error as RawBodyError;
-      if (type === 'entity.too.large')
-        throw new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
-      throw type === 'request.aborted' ? new ClientGone() : error;
+      if ((error as RawBodyError).type !== 'entity.too.large') throw error;
+      throw new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
     } finally {
       request.off('data', count);
       reading.delete(request);

@@ -215,7 +215,7 @@ describe('a process that serves several clients', () => {
     await running.exited;
   });
 
-  it('logs no status for a request if the client leaves before the response', async () => {
+  it('logs no status and no error for a request if the client leaves before the response', async () => {
     const leaving = await RawConnection.open(port);
     const body = newBody();
     const headers: [string, string][] = [
@@ -234,6 +234,7 @@ describe('a process that serves several clients', () => {
     await until('its line', () => lines().length > 0);
     expect(lines()).toMatchObject([{ method: 'POST', route: '/v1/send' }]);
     expect(lines()[0]).not.toHaveProperty('status');
+    expect(running.log().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it('continues after a client has reset its CONNECT request', async () => {

@@ -122,7 +122,7 @@ async function enqueue(
   });
 }
 
-/** Returns the idempotency key, the body and its fields. @throws Problem for the first invalid one; ClientGone */
+/** Returns the idempotency key, the body and its fields. @throws Problem for the first invalid one, or as `readJsonBody` */
 async function readRequest(request: IncomingMessage) {
   const key = idempotencyKeyBytes(request);
   if (key !== null && key.length > IDEMPOTENCY_KEY_BYTES_MAX)
