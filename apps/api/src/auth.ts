@@ -21,21 +21,10 @@ export interface AttributedRequest extends IncomingMessage {
   caller?: Caller;
 }
 
-export interface Authenticator {
-  /**
-   * Returns the caller of a request, and records the use of its key in memory.
-   *
-   * @param isCheckedAgain true for a creation, of which the statement always checks the key again. A cached look-up of a valid key is then
-   * enough at any age, because the application of a key never changes. Otherwise the look-up is at most a second old
-   * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
-   */
-  authenticate: (request: AttributedRequest, isCheckedAgain?: boolean) => Promise<Caller>;
-  /** Writes the uses of keys since the last flush. @throws the database's error; these uses are lost */
-  flushKeyUsage: () => Promise<void>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Creates an authenticator, which caches callers. Concurrent requests with one key share its look-up. Unknown keys are not cached. */
-export function createAuthenticator(database: Database): Authenticator {
+export function createAuthenticator(database: Database) {
   /** The callers by the SHA-256 of their key, in latin1: like the database, the cache contains no key. */
   const callers = new LRUCache<string, Caller & { state: KeyState }>({
     max: KEYS_MAX,
@@ -49,7 +38,14 @@ export function createAuthenticator(database: Database): Authenticator {
   const usedKeys = new Set<string>();
 
   return {
-    async authenticate(request, isCheckedAgain = false) {
+    /**
+     * Returns the caller of a request, and records the use of its key in memory.
+     *
+     * @param isCheckedAgain true for a creation, of which the statement always checks the key again. A cached look-up of a valid key is
+     * then enough at any age, because the application of a key never changes. Otherwise the look-up is at most a second old
+     * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
+     */
+    async authenticate(request: AttributedRequest, isCheckedAgain = false): Promise<Caller> {
       const credential = bearerCredential(request.headers.authorization);
       if (credential === null) throw new Problem('missing_credentials');
       if (!isApiKey(credential)) throw new Problem('invalid_api_key');
@@ -66,7 +62,8 @@ export function createAuthenticator(database: Database): Authenticator {
       usedKeys.add(caller.keyId);
       return caller;
     },
-    async flushKeyUsage() {
+    /** Writes the uses of keys since the last flush. @throws the database's error; these uses are lost */
+    async flushKeyUsage(): Promise<void> {
       const used = [...usedKeys];
       usedKeys.clear();
       await recordKeyUsage(database, used);

@@ -4,7 +4,6 @@ import {
   type Locale,
   type PhoneRecipient,
   type ProblemCode,
-  type Recipient,
   type RecipientFault,
 } from '@onecode/domain';
 import type { ErrorObject } from 'ajv';
@@ -15,12 +14,6 @@ export interface CreateSendInput {
   recipient: PhoneRecipient;
   code: string | null;
   locale: Locale | null;
-}
-
-interface Fault {
-  field: 'to' | 'code' | 'locale';
-  code: ProblemCode;
-  message: string;
 }
 
 /** Returns whether a body is valid against its schema. `errors` holds the violations until the next call. */
@@ -35,16 +28,6 @@ const NUMBER_FAULTS: Readonly<Record<RecipientFault, string>> = {
   length: 'Is too short or too long for its country.',
 };
 
-const recipientFault = (recipient: Exclude<Recipient, PhoneRecipient>): Fault =>
-  recipient.kind === 'email'
-    ? { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' }
-    : { field: 'to', code: 'invalid_recipient', message: NUMBER_FAULTS[recipient.fault] };
-
-const OPTION_FAULTS: Fault[] = [
-  { field: 'code', code: 'invalid_code', message: 'Must be 4 to 10 digits.' },
-  { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
-];
-
 /** Parses the body of `POST /v1/send`. @throws Problem for the first invalid field, in the order `to`, `code`, `locale` */
 export function parseCreateSend(body: Buffer): CreateSendInput {
   const { members, faulty } = readMembers(body, validateCreateSend, ['to', 'code', 'locale']);
@@ -56,11 +39,14 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
       locale: (members.locale as Locale | undefined) ?? null,
     };
 
-  const faults = OPTION_FAULTS.filter(({ field }) => faulty.has(field));
-  if (recipient.kind !== 'phone') faults.unshift(recipientFault(recipient));
-  const [first] = faults;
-  throw new Problem(first?.code ?? 'invalid_json', {
-    errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
+  const faults: [code: ProblemCode, field: string, message: string][] = [];
+  if (recipient.kind === 'email')
+    faults.push(['channel_unavailable', 'to', 'E-mail addresses cannot receive codes.']);
+  if (recipient.kind === 'invalid') faults.push(['invalid_recipient', 'to', NUMBER_FAULTS[recipient.fault]]);
+  if (faulty.has('code')) faults.push(['invalid_code', 'code', 'Must be 4 to 10 digits.']);
+  if (faulty.has('locale')) faults.push(['invalid_locale', 'locale', 'Must be pt-BR or en.']);
+  throw new Problem(faults[0]?.[0] ?? 'invalid_json', {
+    errors: Object.fromEntries(faults.map(([, field, message]) => [field, message])),
   });
 }
 
