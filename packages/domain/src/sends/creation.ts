@@ -214,19 +214,20 @@ export function afterSends(
   const { now, trialSends } = state;
   const inApplication = created.filter(({ request }) => request.applicationId === applicationId);
   const isToRecipient = ({ request }: CreatedDecision) => request.recipientKey === recipientKey;
-  const codes = created.filter(
-    (one) => state.mode === 'live' && one.send.mode === 'live' && isToRecipient(one),
-  );
-  const binding = inApplication.find(
-    ({ request }) => idempotency !== null && request.idempotency?.key === idempotency.key,
-  )?.request;
-  const isRepeat = binding?.idempotency?.bodyHashes[0] === idempotency?.bodyHashes[0];
+  const sameKey =
+    idempotency && inApplication.find(({ request }) => request.idempotency?.key === idempotency.key)?.request;
+  // In test mode, active codes do not count.
+  const live = state.mode === 'live' ? created.filter(({ send }) => send.mode === 'live') : [];
+  const codes = live.filter(isToRecipient);
   const unitsFrom = (bucket: UnitBucket) => created.filter((one) => one.chargedFrom === bucket).length;
-  const [freeUnits, credits] = [unitsFrom('free_quota'), unitsFrom('credit')];
+  const freeUnits = unitsFrom('free_quota');
+  const credits = unitsFrom('credit');
   const units = freeUnits + credits;
   return {
     ...state,
-    earlier: state.earlier ?? (binding === undefined ? null : { id: binding.id, isRepeat }),
+    earlier: sameKey
+      ? { id: sameKey.id, isRepeat: sameKey.idempotency?.bodyHashes[0] === idempotency.bodyHashes[0] }
+      : state.earlier,
     accountTimes: addSends(state.accountTimes, created.length, now),
     applicationSends: state.applicationSends + inApplication.length,
     applicationTimes: addSends(state.applicationTimes, inApplication.length, now),
