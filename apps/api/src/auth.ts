@@ -45,7 +45,7 @@ export function createAuthenticator(database: Database) {
      * then enough at any age, because the application of a key never changes. Otherwise the look-up is at most a second old
      * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
      */
-    async authenticate(request: AttributedRequest, isCheckedAgain = false): Promise<Caller> {
+    authenticate: async (request: AttributedRequest, isCheckedAgain = false): Promise<Caller> => {
       const credential = bearerCredential(request.headers.authorization);
       if (credential === null) throw new Problem('missing_credentials');
       if (!isApiKey(credential)) throw new Problem('invalid_api_key');
@@ -63,7 +63,7 @@ export function createAuthenticator(database: Database) {
       return caller;
     },
     /** Writes the uses of keys since the last flush. @throws the database's error; these uses are lost */
-    async flushKeyUsage(): Promise<void> {
+    flushKeyUsage: async (): Promise<void> => {
       const used = [...usedKeys];
       usedKeys.clear();
       await recordKeyUsage(database, used);

@@ -197,7 +197,7 @@ export function verifyRoute({
 }
 
 /** Returns the public form of a send (`Send` in `openapi.yaml`): always with all fields, never with the code. */
-export function sendView(send: CreatedSend & Partial<Send>, now: Date): object {
+function sendView(send: CreatedSend & Partial<Send>, now: Date): object {
   return {
     id: send.id,
     status: send.status,
