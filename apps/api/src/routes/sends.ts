@@ -107,7 +107,7 @@ export function createSendRoute({
         void enqueue(deliveryQueue, creation.send);
     }
     // crash point: api create before answer
-    answerJson(response, 202, sendView(creation.send, creation.now));
+    answerJson(response, 202, sendView(creation.send));
   };
 }
 
@@ -157,7 +157,7 @@ export function sendStatusRoute({ authenticate, database }: ApiContext): Request
     const send = isId(id) ? await findSend(database, { id, accountId: caller.accountId }) : undefined;
     if (send === undefined) throw new Problem('send_not_found');
     describeSpan({}, send.traceparent);
-    answerJson(response, 200, sendView(send, send.now));
+    answerJson(response, 200, sendView(send));
   };
 }
 
@@ -196,12 +196,16 @@ export function verifyRoute({
   };
 }
 
-/** Returns the public form of a send (`Send` in `openapi.yaml`): always with all fields, never with the code. */
-function sendView(send: CreatedSend & Partial<Send>, now: Date): object {
+/**
+ * Returns the public form of a send (`Send` in `openapi.yaml`): always with all fields, never with the code.
+ *
+ * @param send a new send, or one that was read at its time `now`
+ */
+function sendView(send: CreatedSend & Partial<Send> & { now?: Date }): object {
   return {
     id: send.id,
     status: send.status,
-    verification: verificationAt(send, now),
+    verification: verificationAt(send, send.now ?? send.createdAt),
     mode: send.mode,
     channel: send.channel ?? null,
     from: send.from ?? null,

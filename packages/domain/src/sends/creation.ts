@@ -137,8 +137,6 @@ export interface CreatedDecision {
   locale: Locale;
   chargedFrom: UnitBucket | null;
   windows: RateWindow[];
-  /** The database's clock. */
-  now: Date;
 }
 
 /**
@@ -182,7 +180,6 @@ function decide(request: NewSend, state: CreationState): CreationDecision {
   const chargedFrom = mode === 'live' ? bucketOf(state) : null;
   if (mode === 'live' && chargedFrom === null) return { outcome: 'insufficient_credits', windows };
 
-  const createdAt = new Date(now);
   return {
     outcome: 'created',
     request,
@@ -194,13 +191,12 @@ function decide(request: NewSend, state: CreationState): CreationDecision {
       phase: state.othersWait ? 'waiting' : 'ready',
       verification: 'pending',
       traceparent: request.traceparent,
-      createdAt,
+      createdAt: new Date(now),
       expiresAt: new Date(now + state.codeValiditySeconds * 1000),
     },
     locale: request.locale ?? state.language,
     chargedFrom,
     windows: windows.map((window) => ({ ...window, left: window.left - 1 })),
-    now: createdAt,
   };
 }
 

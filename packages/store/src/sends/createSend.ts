@@ -1,16 +1,16 @@
-import { decideCreations, type CreationDecision, type NewSend, type Send } from '@onecode/domain';
+import { decideCreations, type CreationDecision, type NewSend } from '@onecode/domain';
 import { LRUCache } from 'lru-cache';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { readSqlState } from '../client/errors.js';
 import { moveIdentities } from './identities.js';
 import { readCreations } from './readCreations.js';
-import { findSend } from './sendRow.js';
+import { findSend, type SendRow } from './sendRow.js';
 import { writeCreations } from './writeCreations.js';
 
-/** How a creation ended. `now` is the database's clock. */
+/** How a creation ended. */
 export type Creation =
-  Exclude<CreationDecision, { outcome: 'existing' }> | { outcome: 'existing'; send: Send; now: Date };
+  Exclude<CreationDecision, { outcome: 'existing' }> | { outcome: 'existing'; send: SendRow };
 
 /** The maximum number of creations of one account in a batch. */
 const CREATIONS_MAX = 50;
@@ -38,7 +38,7 @@ export async function createSend(database: Database, send: NewSend): Promise<Cre
   if (decision.outcome !== 'existing') return decision;
   const existing = await findSend(database, { id: decision.id });
   if (existing === undefined) throw new Error('the send of an idempotency key was deleted');
-  return { outcome: 'existing', send: existing, now: existing.now };
+  return { outcome: 'existing', send: existing };
 }
 
 /** The decisions on the creations of an account, or `lost` if another transaction changed or locked it: nothing was written for it. */

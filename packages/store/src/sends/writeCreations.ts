@@ -20,7 +20,7 @@ export async function writeCreations(
   const [first] = [...created.values()].flat();
   if (first === undefined) return new Set();
   const records = [...created].map(([accountId, sends]) => accountRecord(accountId, sends));
-  const at = first.now.toISOString();
+  const at = first.send.createdAt.toISOString();
   const [{ lost }] = await prismaSql(prisma).query<[{ lost: string[] | null }]>`
     with account_writes as materialized (
       select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
