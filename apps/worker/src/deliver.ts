@@ -25,7 +25,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
   const startTime = performance.now();
   // crash point: worker before claim
   const taken = await context.deliveries.take(sendId);
-  return taken === undefined ? 'gone' : deliverTaken(context, taken, startTime);
+  return taken === undefined ? 'done' : deliverTaken(context, taken, startTime);
 }
 
 /**
@@ -69,7 +69,7 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
   );
   if ((FAILURE_REASONS as readonly unknown[]).includes(end))
     log.info({ send_id: send.id, request_id: send.requestId, reason: end }, 'send failed');
-  return end ?? 'gone';
+  return end ?? 'done';
 }
 
 async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
@@ -106,7 +106,7 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
     changeSend(database, current(), (row, now) => settle(row, now, send.attemptNumber, outcome, policy)),
   );
   // crash point: worker after settle
-  if (settlement === null) return 'gone';
+  if (settlement === null) return 'done';
   logAttempt(context, send, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
   return settlement;

@@ -185,7 +185,7 @@ describe('the lease of an attempt', () => {
     const before = await t.row(id);
     await t.enqueue('live', id);
     await until('a job that found its send not due', async () =>
-      (await t.jobOutcomes(id)).includes('not_due'),
+      (await t.jobOutcomes(id)).includes('waiting'),
     );
     await t.sweep();
     expect(await t.row(id)).toEqual(before);

@@ -270,9 +270,9 @@ describe('a job of a send', () => {
 
   it('shows its outcome and links to its send', async () => {
     const sendId = newId();
-    expect(await jobOf(await finishedJob({ outcome: 'no_sender' }, sendId))).toMatchObject({
+    expect(await jobOf(await finishedJob({ outcome: 'waiting' }, sendId))).toMatchObject({
       data: { sendId },
-      returnValue: { outcome: 'no_sender' },
+      returnValue: { outcome: 'waiting' },
       externalUrl: { href: `/staff/sends/${sendId}`, displayText: 'Open the send' },
     });
   });

@@ -44,18 +44,12 @@ export type DeliveryEnd =
   | 'read'
   /** The send is due again after its back-off; after a fault of the sender immediately, for another sender. */
   | 'retry'
-  /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
-  | 'awaiting_receipt'
+  /** Nothing can be sent now: the send waits for a sender or a turn, or for the end of a lease, a back-off or the time for a receipt. */
+  | 'waiting'
   /** The attempt no longer holds the claim: its lease has ended, or a receipt was faster. Nothing is written. */
   | 'stale'
-  /** Nothing has to be sent: it was delivered, it failed, or it waits for a receipt or the deadline. */
-  | 'done'
-  /** Another worker's lease, the back-off or the time for a receipt has not ended. */
-  | 'not_due'
-  /** It waits for a sender, or for its account's turn. */
-  | 'no_sender'
-  /** The send does not exist, or another job of the same batch took it. */
-  | 'gone';
+  /** Nothing has to be sent: a message was accepted, the send failed or does not exist, or another job of the same batch took it. */
+  | 'done';
 
 /** Returns the change that delivers a test send: it is `read` immediately, and no message is sent. */
 export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
@@ -77,11 +71,11 @@ export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEnd> {
   if (!isDelivering(send)) return { result: 'done' };
   const dueAt = Math.max(Number(send.dueAt), Number(send.claimedUntil));
-  if (dueAt > Number(now)) return { result: send.phase === 'waiting' ? 'no_sender' : 'not_due' };
+  if (dueAt > Number(now)) return { result: 'waiting' };
   if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy);
 
   const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax && send.phase !== 'giving_up';
-  if (mayCall) return { result: 'no_sender', change: { phase: 'waiting', dueAt: send.expiresAt } };
+  if (mayCall) return { result: 'waiting', change: { phase: 'waiting', dueAt: send.expiresAt } };
   return giveUp(send, now, policy);
 }
 
@@ -91,7 +85,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
  */
 function giveUp(send: Send, now: Date, policy: RetryPolicy): Decision<DeliveryEnd> {
   const wait = awaitLastReceipt(send, now);
-  if (wait !== null) return { result: 'awaiting_receipt', change: wait };
+  if (wait !== null) return { result: 'waiting', change: wait };
   const ofActive = send.attempts < policy.attemptsMax ? 'rejected_by_provider' : 'attempts_exhausted';
   const reason = isActive(send, now) ? ofActive : 'expired_before_delivery';
   return { result: reason, change: failure(reason, now) };

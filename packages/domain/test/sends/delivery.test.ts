@@ -61,7 +61,7 @@ describe('claim (model) and postponeOrFail', () => {
 
   it('refuse a claim until another worker’s lease ends', () => {
     const send = sendingSend();
-    expect(claim(send, at(14.999), offer())).toEqual({ result: 'not_due' });
+    expect(claim(send, at(14.999), offer())).toEqual({ result: 'waiting' });
     expect(claim(send, at(15), offer()).result).toBe('retry');
   });
 
@@ -71,7 +71,7 @@ describe('claim (model) and postponeOrFail', () => {
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'unknown' }]);
     const after = written(sendingSend(), decision);
     expect(after).toMatchObject({ phase: 'backing_off', ...UNCLAIMED, receiptUntil: ms(NOW, 32_000) });
-    expect(claim(after, ms(NOW, 999), offer()).result).toBe('not_due');
+    expect(claim(after, ms(NOW, 999), offer()).result).toBe('waiting');
     expect(claim(after, ms(NOW, 1000), offer())).toMatchObject({
       result: 'claimed',
       change: { attemptNumber: 2, attempts: 2 },
@@ -87,7 +87,7 @@ describe('claim (model) and postponeOrFail', () => {
 
   it('let a send without a sender wait until its deadline, without counting an attempt', () => {
     const decision = claim(liveSend(), NOW, offer(noPermit));
-    expect(decision.result).toBe('no_sender');
+    expect(decision.result).toBe('waiting');
     const after = written(liveSend(), decision);
     expect(after).toMatchObject({
       status: 'queued',
@@ -96,7 +96,7 @@ describe('claim (model) and postponeOrFail', () => {
       phase: 'waiting',
       dueAt: at(LIFE_SECONDS),
     });
-    expect(claim(after, NOW, offer(noPermit))).toEqual({ result: 'no_sender' });
+    expect(claim(after, NOW, offer(noPermit))).toEqual({ result: 'waiting' });
     const due: Send = { ...after, phase: 'ready', dueAt: NOW };
     expect(claim(due, NOW, offer()).result).toBe('claimed');
   });
@@ -111,7 +111,7 @@ describe('claim (model) and postponeOrFail', () => {
 
   it.each([{}, noPermit])('let a send with too little time left wait until its deadline: %j', (permits) => {
     const decision = claim(liveSend(), at(570), offer(permits));
-    expect(decision.result).toBe('no_sender');
+    expect(decision.result).toBe('waiting');
     const waiting = { status: 'queued', phase: 'waiting', dueAt: at(LIFE_SECONDS) };
     expect(written(liveSend(), decision)).toMatchObject(waiting);
   });
@@ -126,7 +126,7 @@ describe('claim (model) and postponeOrFail', () => {
   it('wait for the receipt of the last attempt if its lease ended without a response', () => {
     const send = sendingSend({ attempts: 5 });
     const decision = claim(send, NOW, offer());
-    expect(decision.result).toBe('awaiting_receipt');
+    expect(decision.result).toBe('waiting');
     const after = written(send, decision);
     const until = ms(NOW, 32_000);
     expect(after).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, receiptUntil: until, dueAt: until });
@@ -168,7 +168,7 @@ describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, co
   });
 
   it('does not change a call in progress', () => {
-    expect(claim(sendingSend(code), at(14.999), offer()).result).toBe('not_due');
+    expect(claim(sendingSend(code), at(14.999), offer()).result).toBe('waiting');
   });
 });
 
@@ -182,7 +182,7 @@ describe('a claim with a future permit', () => {
     const now = ms(at(570), -500);
     expect(claim(liveSend(), now, offer({ permit: permit({}, 499) })).result).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ permit: permit({}, 500) }));
-    expect(decision.result).toBe('no_sender');
+    expect(decision.result).toBe('waiting');
     expect(decision.change).toEqual({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
   });
 });
@@ -297,7 +297,7 @@ describe('settle', () => {
   ])('waits for a receipt after the last attempt: %s', (_, outcome, before, receiptUntil) => {
     const send = sendingSend({ attempts: 5, receiptUntil: before });
     const decision = settled(send, outcome);
-    expect(decision.result).toBe('awaiting_receipt');
+    expect(decision.result).toBe('waiting');
     expect(written(send, decision)).toEqual({
       ...send,
       ...UNCLAIMED,

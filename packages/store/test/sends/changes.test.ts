@@ -152,7 +152,7 @@ describe('attempts', () => {
     const id = await buildSend(store.database, caller);
     const claims = await Promise.all(Array.from({ length: 30 }, () => claimSend(id)));
     expect(claims.filter((end) => end === 'claimed')).toHaveLength(1);
-    expect(claims.filter((end) => end === 'not_due')).toHaveLength(29);
+    expect(claims.filter((end) => end === 'waiting')).toHaveLength(29);
     expect(await attemptsOf(id)).toEqual([]);
   });
 
