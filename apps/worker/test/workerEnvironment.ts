@@ -88,7 +88,7 @@ export class WorkerEnvironment extends TestEnvironment {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const signature = request.headers['x-hub-signature-256'];
-        if (typeof signature !== 'string' || !signatureMatches(chunks, signature, APP_SECRET))
+        if (typeof signature !== 'string' || !signatureMatches(Buffer.concat(chunks), signature, APP_SECRET))
           return void response.writeHead(401).end();
         const reports = parseWebhook(Buffer.concat(chunks), TEST_NUMBER_PEPPER)!;
         return void storeReports(this.db.database, reports, null)

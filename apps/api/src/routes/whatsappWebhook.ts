@@ -70,7 +70,7 @@ export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
     const app = await appOf(context, request);
     const secrets = app === null ? config.WHATSAPP_APP_SECRET : [app.secret];
     const body = await readBody(request);
-    if (!secrets.some((secret) => signatureMatches([body], signature, secret))) {
+    if (!secrets.some((secret) => signatureMatches(body, signature, secret))) {
       count('invalid_signature');
       throw new Problem('invalid_signature');
     }

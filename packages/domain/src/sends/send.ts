@@ -1,4 +1,4 @@
-import type { MessageStatus } from './outcome.js';
+import type { MessageStatus, Outcome } from './outcome.js';
 
 export type Mode = 'test' | 'live';
 export type Locale = 'pt-BR' | 'en';
@@ -92,7 +92,7 @@ export interface Send extends Delivery {
   verifiedAt: Date | null;
 }
 
-export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';
+export type AttemptOutcome = Outcome['kind'];
 
 /** The ended attempt that a decision writes, in the same statement as the send. */
 export interface AttemptChange {
