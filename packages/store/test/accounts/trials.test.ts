@@ -1,7 +1,7 @@
 import { changeSettings, grantCredits, readTrialSends } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase } from '@onecode/store/client';
 import { changeSend, createSend } from '@onecode/store/sends';
-import { failure, type FailureReason } from '@onecode/domain';
+import { decideCreations, failure, type FailureReason } from '@onecode/domain';
 import {
   buildCaller,
   buildSend,
@@ -10,6 +10,8 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
+import { readCreations } from '../../src/sends/readCreations.js';
+import { writeCreations } from '../../src/sends/writeCreations.js';
 import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
@@ -58,6 +60,19 @@ describe('a trial account', () => {
     expect(await readTrialSends(store.database)).toMatchObject({ sends: 25, perDay: 25 });
     const ordinary = await buildCaller(store.database, 'live');
     expect(await create(ordinary)).toBe('created');
+    await changeSettings(store.database, TEST_ACTOR, { trialSendsPerDay: 500 });
+  });
+
+  it('writes no send of a batch in which the trial accounts exceed the pool together, and all other sends', async () => {
+    await store.sql(`update settings set trial_sends_per_day = 1, trial_sends_of_day = 0`);
+    const callers = [await trial(), await trial(), await buildCaller(store.database, 'live')];
+    const sends = callers.map((caller) => newSend(caller));
+    const { created } = decideCreations(sends, await readCreations(store.database, sends));
+    expect(created.size).toBe(3);
+    const lost = await writeCreations(store.database, created);
+    expect([...lost].toSorted()).toEqual([callers[0]!.accountId, callers[1]!.accountId].toSorted());
+    const ends = await Promise.all(callers.map((caller) => create(caller)));
+    expect(ends.toSorted()).toEqual(['created', 'created', 'trial_ceiling']);
     await changeSettings(store.database, TEST_ACTOR, { trialSendsPerDay: 500 });
   });
 
