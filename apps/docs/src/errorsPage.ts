@@ -27,15 +27,15 @@ export function errorsPage(contract: Contract, t: Translate): string {
   ].join('\n\n');
 }
 
-/** Returns the contract's example of each problem. */
+/** Returns the contract's first example of each problem, which is the response of the operation in `ERROR_REQUESTS`. */
 function answersOf(contract: Contract): Map<string, Example> {
-  return new Map(
-    operationsOf(contract).flatMap(({ operation }) =>
-      Object.values(operation.responses).flatMap(({ content }) =>
-        Object.entries(content['application/problem+json']?.examples ?? {}),
-      ),
+  const examples = operationsOf(contract).flatMap(({ operation }) =>
+    Object.values(operation.responses).flatMap(({ content }) =>
+      Object.entries(content['application/problem+json']?.examples ?? {}),
     ),
   );
+  // A map keeps the last of several values.
+  return new Map(examples.toReversed());
 }
 
 function problemSection(code: ProblemCode, answer: Example | undefined, t: Translate): string {

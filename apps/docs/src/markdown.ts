@@ -13,7 +13,7 @@ export const cell = (text: string): string =>
   text
     .trim()
     .replaceAll(/\n+(- )/g, '<br>• ')
-    .replaceAll(/\n+/g, ' ')
+    .replaceAll(/\n+ */g, ' ')
     .replaceAll(/• - /g, '• ');
 
 /** Returns a table. Cells can contain Markdown of one line. */
