@@ -137,7 +137,7 @@ Example:
     );
 
   one('trust', 'trust a number again after it changed hands: its current owner gets the next code')
-    .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
+    .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
       const keys = await deriveRecipientKeys(to);
