@@ -261,7 +261,7 @@ describeInBrowser('the pages of staff', () => {
       await page.goto('/staff/senders');
       await page.getByRole('row', { name: /Loja Roxa Active Low 0 of 250 – \d+ checks$/ }).waitFor();
       const row = page.getByRole('row', {
-        name: /All accounts Blocked after errors – – – .*token has expired/,
+        name: /All accounts Cooling down after errors – – – .*token has expired/,
       });
       await row.waitFor();
       expect((await row.boundingBox())!.height).toBeLessThan(60);
@@ -372,7 +372,7 @@ describeInBrowser('the pages of staff', () => {
         ['health', page.getByRole('row').filter({ hasText: maskRecipient(paused.number) })],
       ] as const) {
         await page.goto(`/staff/${path}`);
-        await row.getByText('Um operador o pausou.').first().waitFor();
+        await row.getByText('Um operador ou um administrador o pausou.').first().waitFor();
         await page.getByText('O token de acesso do remetente').first().waitFor();
         const text = (await page.getByRole('main').innerText()).toLowerCase();
         expect(reasons.filter((reason) => text.includes(reason.toLowerCase()))).toEqual([]);
