@@ -68,14 +68,10 @@ export function addSenderCommands(program: Command): void {
   addSenderSetupCommand(add);
 
   add('add', 'add a sender; its token is stored encrypted with SECRET_KEY')
-    .requiredOption(
-      '--phone-number-id <id>',
-      "the provider's id of the number",
-      phoneNumberId('--phone-number-id'),
-    )
+    .requiredOption('--phone-number-id <id>', "Meta's id of the number", phoneNumberId('--phone-number-id'))
     .option(
       '--business-account-id <id>',
-      "the provider's id of the number's WhatsApp business account (default: looked up)",
+      "Meta's id of the number's WhatsApp business account (default: looked up)",
       businessAccountId('--business-account-id'),
     )
     .requiredOption('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
@@ -98,7 +94,7 @@ export function addSenderCommands(program: Command): void {
     )
     .option(
       '--throughput <number>',
-      'messages per second that the provider accepts from the number',
+      'messages per second that Meta accepts from the number',
       wholeNumber('--throughput', SENDER_THROUGHPUT),
       SENDER_THROUGHPUT.initial,
     )
@@ -145,7 +141,7 @@ export function addSenderCommands(program: Command): void {
       );
     });
 
-  one('check', 'check a sender with the provider and print remedies; exit code 1 if a check fails')
+  one('check', 'check a sender at Meta and print remedies; exit code 1 if a check fails')
     .option(
       '--fix',
       'first register the number, subscribe the app, and create or correct templates, if needed',
@@ -186,7 +182,7 @@ export function addSenderCommands(program: Command): void {
       print(command, formatSender(await changed('sender', (...by) => removeSender(...by, senderId))));
     });
 
-  one('throughput', 'set how many messages per second the provider accepts from a sender')
+  one('throughput', 'set how many messages per second Meta accepts from a sender')
     .argument('<number>', 'messages per second', wholeNumber('the throughput', SENDER_THROUGHPUT))
     .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
@@ -242,10 +238,10 @@ function addAssignCommand(one: AddCommand): void {
 
 function addEditCommand(one: AddCommand): void {
   one('edit', 'change a sender; changing its number pauses it until it is resumed')
-    .option('--phone-number-id <id>', "the provider's id of the number", phoneNumberId('--phone-number-id'))
+    .option('--phone-number-id <id>', "Meta's id of the number", phoneNumberId('--phone-number-id'))
     .option(
       '--business-account-id <id>',
-      "the provider's id of its WhatsApp business account",
+      "Meta's id of its WhatsApp business account",
       businessAccountId('--business-account-id'),
     )
     .option('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
@@ -253,7 +249,7 @@ function addEditCommand(one: AddCommand): void {
     .option('--english <language>', 'en or en_US', oneOf('--english', ['en', 'en_US']))
     .option(
       '--throughput <number>',
-      'messages per second that the provider accepts from the number',
+      'messages per second that Meta accepts from the number',
       wholeNumber('--throughput', SENDER_THROUGHPUT),
     )
     .addHelpText(

@@ -16,10 +16,7 @@ export const readKeyConfig = () => readConfig(environment(), KEY_VARIABLES);
 export const KEY_VARIABLES = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
 
 export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
-  one(
-    'token',
-    'replace the access token of a sender and check it at the provider; exit code 1 if it is refused',
-  )
+  one('token', 'replace the access token of a sender and check it at Meta; exit code 1 if Meta refuses it')
     .requiredOption(
       '--token <token>',
       'access token; - reads it from standard input, so that it does not appear in process lists',
@@ -27,7 +24,7 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
     )
     .addHelpText(
       'after',
-      `\nThe token is stored encrypted with SECRET_KEY. A running worker checks it with the provider.\n${example('sender token ID --token - < token.txt')}`,
+      `\nThe token is stored encrypted with SECRET_KEY. A running worker checks it at Meta.\n${example('sender token ID --token - < token.txt')}`,
     )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
       const config = readKeyConfig();
