@@ -172,10 +172,10 @@ export const token =
     return value;
   };
 
-/** Returns the typed token or, for `-`, all of standard input without its line end. */
+/** Returns the typed token or, for `-`, the one from standard input. */
 export async function readToken(what: string, typed: string): Promise<string> {
   if (typed !== '-') return typed;
-  const line = await readStandardInput();
+  const line = await readSecret('access token');
   if (line === '-' || !ACCESS_TOKEN.test(line))
     throw new UsageError(`${what} on standard input must be ${ACCESS_TOKEN_FORM} on one line`);
   return line;
@@ -183,7 +183,7 @@ export async function readToken(what: string, typed: string): Promise<string> {
 
 /** Reads the secret of a Meta app from standard input. */
 export async function readAppSecret(what: string): Promise<string> {
-  const line = await readStandardInput();
+  const line = await readSecret('app secret');
   if (!SENDER_PATTERNS.appSecret.test(line))
     throw new UsageError(`${what} on standard input must be 32 digits and letters from a to f on one line`);
   return line;
@@ -206,6 +206,15 @@ export const secretSource =
     return '-';
   };
 
+/**
+ * Returns a secret: all of standard input without its line end, or the line that is typed at the terminal, where it is asked for and not
+ * shown.
+ *
+ * @param name for the question
+ */
+export const readSecret = (name: string): Promise<string> =>
+  process.stdin.isTTY ? askHidden(name) : readStandardInput();
+
 /** Returns all of standard input without a byte order mark and its line end. */
 export async function readStandardInput(): Promise<string> {
   let given = '';
@@ -227,7 +236,7 @@ export const pinSource =
 
 /** Reads a PIN from standard input. */
 export async function readPin(): Promise<string> {
-  const line = await readStandardInput();
+  const line = await readSecret('PIN');
   if (!PIN.test(line)) throw new UsageError(`--pin on standard input must be ${PIN_FORM}`);
   return line;
 }
@@ -242,7 +251,9 @@ export async function readSecrets(given: {
 }): Promise<{ token: string; pin: string | null }> {
   const isPiped = given.token === '-' || given.pin === '-';
   const lines = isPiped ? (await readStandardInput()).split(/\r?\n/) : [];
-  const token = given.token === '-' ? lines.shift() : await askHidden('Access token: ');
+  if (given.token === undefined && !process.stdin.isTTY)
+    throw new UsageError('--token is missing: --token - reads it from standard input');
+  const token = given.token === '-' ? lines.shift() : (await askHidden('access token')).trim();
   const pin = given.pin === '-' ? lines.shift() : (given.pin ?? null);
   if (token === undefined || token === '-' || !ACCESS_TOKEN.test(token))
     throw new UsageError(`--token on standard input must be ${ACCESS_TOKEN_FORM} on one line`);
@@ -252,21 +263,15 @@ export async function readSecrets(given: {
   return { token, pin };
 }
 
-/**
- * Asks for a line on the terminal and does not show it.
- *
- * @throws UsageError without a terminal, UserError after Ctrl-C or Ctrl-D
- */
-async function askHidden(prompt: string): Promise<string> {
-  if (!process.stdin.isTTY)
-    throw new UsageError('--token is missing: --token - reads it from standard input');
-  process.stderr.write(prompt);
+/** Asks for a secret on the terminal and does not show it. @throws UserError after Ctrl-C or Ctrl-D */
+async function askHidden(name: string): Promise<string> {
+  process.stderr.write(`${name[0]!.toUpperCase()}${name.slice(1)}: `);
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: hidden, terminal: true });
   let line: string | undefined;
   for await (line of lines) break;
   lines.close();
   process.stderr.write('\n');
-  if (line === undefined) throw new UserError('no access token was entered, so nothing was changed');
-  return line.trim();
+  if (line === undefined) throw new UserError(`no ${name} was entered, so nothing was changed`);
+  return line;
 }

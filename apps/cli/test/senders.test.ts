@@ -201,6 +201,16 @@ describe('sender', () => {
     expect(await jsonWith(`\ufeff${TOKEN}\r\n`, `sender token ${id} --token -`)).toEqual(set);
     expect(await tokenOf(id)).toBe(TOKEN);
   });
+
+  it('token asks for the token at a terminal, and does not show it', async () => {
+    const { id } = await buildSender(store.database);
+    const args = argsOf([`sender token ${id} --token -`]);
+    const { code, stdout, stderr } = await onecode(args, commandLine.env, `${TOKEN}\r`, true);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^Access token: \n/);
+    expect(stdout + stderr).not.toContain(TOKEN);
+    expect(await tokenOf(id)).toBe(TOKEN);
+  });
 });
 
 describe('sender assign', () => {

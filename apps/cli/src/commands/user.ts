@@ -21,7 +21,7 @@ import {
   emailAddress,
   id,
   oneOf,
-  readStandardInput,
+  readSecret,
   secretSource,
   text,
   type AddCommand,
@@ -211,7 +211,7 @@ async function readPassword(
     const generated = randomPassword();
     return { password: generated, generated };
   }
-  const password = await readStandardInput();
+  const password = await readSecret('password');
   // The sign-in page has no field for several lines.
   if (/[\r\n]/.test(password)) throw new UsageError('--password on standard input must be one line');
   const fault = await passwordFault({ password, ...owner });
