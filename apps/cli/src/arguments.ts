@@ -242,19 +242,21 @@ export async function readPin(): Promise<string> {
 }
 
 /**
- * Reads the secrets of a command. With `-` for both, the token is the first line of standard input and the PIN the second. Without a token,
- * it is asked for on the terminal, where it is not shown.
+ * Reads the secrets of a command. With `-` for both, the token is the first line of standard input and the PIN the second. At a terminal,
+ * they are asked for and not shown, as is a missing token.
  */
 export async function readSecrets(given: {
   token?: string;
   pin?: string;
 }): Promise<{ token: string; pin: string | null }> {
-  const isPiped = given.token === '-' || given.pin === '-';
+  const { isTTY } = process.stdin;
+  const isPiped = !isTTY && (given.token === '-' || given.pin === '-');
   const lines = isPiped ? (await readStandardInput()).split(/\r?\n/) : [];
-  if (given.token === undefined && !process.stdin.isTTY)
+  if (given.token === undefined && !isTTY)
     throw new UsageError('--token is missing: --token - reads it from standard input');
-  const token = given.token === '-' ? lines.shift() : (await askHidden('access token')).trim();
-  const pin = given.pin === '-' ? lines.shift() : (given.pin ?? null);
+  const token = isTTY ? (await askHidden('access token')).trim() : lines.shift();
+  const ofPin = given.pin === '-' && isTTY ? await askHidden('PIN') : given.pin;
+  const pin = ofPin === '-' ? lines.shift() : (ofPin ?? null);
   if (token === undefined || token === '-' || !ACCESS_TOKEN.test(token))
     throw new UsageError(`--token on standard input must be ${ACCESS_TOKEN_FORM} on one line`);
   if (pin === undefined || (pin !== null && !PIN.test(pin)))

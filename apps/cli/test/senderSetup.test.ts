@@ -358,8 +358,8 @@ describe('sender setup', () => {
     });
   });
 
-  it('does not show the token that is typed at the question', async () => {
-    const args = argsOf([`sender setup --business-account ${ACCOUNT} --pin ${PIN}`]);
+  it.each(['', ' --token -'])('at a terminal, asks for the token and does not show it:%s', async (option) => {
+    const args = argsOf([`sender setup --business-account ${ACCOUNT} --pin ${PIN}${option}`]);
     const env = { ...commandLine.env, WHATSAPP_API_URL: simulator.apiUrl };
     const { code, stdout, stderr } = await onecode(args, env, `${TOKEN}\r`, true);
     expect(code).toBe(0);
