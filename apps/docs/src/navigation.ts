@@ -63,7 +63,7 @@ export const GROUPS: Group[] = [
       ['reference/create-send', both('Send a code', 'Enviar um código')],
       ['reference/send-status', both('Follow a send', 'Acompanhar um envio')],
       ['reference/verify-code', both('Verify a code', 'Verificar um código')],
-      ['reference/signup-settings', both('Sign-up settings', 'Oferta de cadastro')],
+      ['reference/signup-settings', both('Read the sign-up offer', 'Consultar a oferta de cadastro')],
       ['reference/objects', both('Objects', 'Objetos')],
       ['errors', both('Errors', 'Erros')],
     ],
