@@ -183,6 +183,11 @@ describe('sender', () => {
     expect(
       await json(`sender edit ${id} --template login_code --english en_US --number +5511987654321`),
     ).toMatchObject(edited);
+    await json(`sender edit ${id} --business-account 102290129340398`);
+    expect(await json(`sender show ${id}`)).toMatchObject({
+      ...edited,
+      business_account_id: '102290129340398',
+    });
     expect(await json(`sender remove ${id}`)).toMatchObject({ id });
     expect(await json('sender list')).toEqual([]);
     expect(await json(`${ADD} --token ${TOKEN}`)).toMatchObject({ state: 'active' });

@@ -46,7 +46,7 @@ interface Owner {
 
 interface Add extends Owner {
   phoneNumberId: string;
-  businessAccountId?: string;
+  businessAccount?: string;
   number: PhoneRecipient;
   token: string;
   template: string;
@@ -70,9 +70,9 @@ export function addSenderCommands(program: Command): void {
   add('add', 'add a sender; its token is stored encrypted with SECRET_KEY')
     .requiredOption('--phone-number-id <id>', "Meta's id of the number", phoneNumberId('--phone-number-id'))
     .option(
-      '--business-account-id <id>',
+      '--business-account <id>',
       "Meta's id of the number's WhatsApp business account (default: looked up)",
-      businessAccountId('--business-account-id'),
+      businessAccountId('--business-account'),
     )
     .requiredOption('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
     .requiredOption(
@@ -111,7 +111,7 @@ export function addSenderCommands(program: Command): void {
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
           phoneNumberId: options.phoneNumberId,
-          businessAccountId: options.businessAccountId,
+          businessAccountId: options.businessAccount,
           number: options.number.e164,
           token: accessToken,
           template: options.template,
@@ -240,9 +240,9 @@ function addEditCommand(one: AddCommand): void {
   one('edit', 'change a sender; changing its number pauses it until it is resumed')
     .option('--phone-number-id <id>', "Meta's id of the number", phoneNumberId('--phone-number-id'))
     .option(
-      '--business-account-id <id>',
+      '--business-account <id>',
       "Meta's id of its WhatsApp business account",
-      businessAccountId('--business-account-id'),
+      businessAccountId('--business-account'),
     )
     .option('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
     .option('--template <name>', 'authentication template', templateName('--template'))
@@ -257,9 +257,10 @@ function addEditCommand(one: AddCommand): void {
       `\n\`sender token\` replaces the access token.\n${example('sender edit ID --template login_code')}`,
     )
     .action(async (senderId: string, options: Edit, command: Command) => {
-      const { english, number, ...rest } = options;
+      const { businessAccount, english, number, ...rest } = options;
       const change: SenderChange = {
         ...rest,
+        ...(businessAccount && { businessAccountId: businessAccount }),
         ...(english && { englishTemplateLanguage: english }),
         ...(number && { number: number.e164 }),
       };
