@@ -10,10 +10,12 @@ const PAGES: readonly [path: RegExp, docs: string][] = [
   [/\/overview$|\/sends\b/, 'polling'],
   [/\/requests$/, 'errors'],
   [/\/applications\b/, 'testing'],
+  [/\/protection$/, 'security#pumping'],
   [/\/recipients$/, 'security#guesses'],
   [/\/ledger$/, 'going-live#refunds'],
-  [/\/team$|^\/profile$/, 'security'],
-  [/^\/staff\/senders/, 'going-live'],
+  [/\/webhook$/, 'events'],
+  [/\/senders\b/, 'going-live'],
+  [/\/personal-data$|\/team$|^\/profile$/, 'security'],
   [/^\/staff\//, '#audience'],
 ];
 
