@@ -237,6 +237,16 @@ describeInBrowser('the pages of staff', () => {
     await context.close();
   });
 
+  it('name the file of each document that a runbook refers to, and link to other runbooks', async () => {
+    const who = await person(server, { staff: 'on_call' });
+    await asPerson(who, async (page) => {
+      await page.goto('/staff/runbooks#postgresql_overloaded');
+      const runbook = page.getByRole('region', { name: 'postgresql_overloaded' });
+      await runbook.getByText('raise max_wal_size (docs/operations.md)').waitFor();
+      await page.getByRole('link', { name: 'workers_behind' }).first().waitFor();
+    });
+  });
+
   it('list each sender in one line with what needs attention', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');

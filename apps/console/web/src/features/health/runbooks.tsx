@@ -82,11 +82,17 @@ function Inline({ text }: { text: string }): ReactNode {
   return createElement(Fragment, null, ...parts.map(inline));
 }
 
-/** Code, a link to another runbook, or the title of another document, which the console does not have. */
+/** Code, a link to another runbook, or the name of a section with the file that has it: the console has no other documents. */
 function inline(part: string): ReactNode {
   if (part.startsWith('`')) return <Code>{part.slice(1, -1)}</Code>;
   const [, label, address = ''] = /^\[([^\][]+)\]\(([^()]+)\)$/.exec(part) ?? [];
-  if (!address.startsWith('#')) return label ?? part;
+  if (label === undefined) return part;
+  if (!address.startsWith('#'))
+    return (
+      <>
+        <Inline text={label} /> (docs/{address.replace(/#.*/, '')})
+      </>
+    );
   return (
     <Anchor component={Link} to={address} inherit underline="always">
       {label}
