@@ -73,7 +73,7 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
 }
 
 async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
-  const { database, policy, metrics } = context;
+  const { cloudApi, database, policy, metrics } = context;
   const startTime = performance.now();
   // The row of the claim, with the current time. Other changes of a claimed send are rare (a receipt, a guess, another worker, an erasure),
   // so the row most likely still has this version after the call.
@@ -89,9 +89,10 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
   // crash point: worker after claim
   if (send.waitMs > 0) await wait(send.waitMs);
   const sender = await context.openSender(at.senderId);
-  // If this process was frozen, the lease may have ended: then another worker makes the next call.
-  const { now, claimedUntil, expiresAt } = current();
-  if (now >= (claimedUntil as Date) || now >= expiresAt) return 'stale';
+  // After the lease, another worker makes the next call. If this process was frozen since the claim, its own call might last longer.
+  const leaseMs = Number(send.claimedUntil) - Number(send.claimedAt);
+  const mayOutlastLease = performance.now() - send.claimStartMs + cloudApi.timeoutMs > leaseMs;
+  if (mayOutlastLease || current().now >= send.expiresAt) return 'stale';
 
   const endTimer = metrics.attempts.startTimer();
   const outcome = await call(context, send, sender);

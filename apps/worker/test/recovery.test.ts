@@ -14,6 +14,7 @@ import {
   type TcpProxy,
   type TestCaller,
 } from '@onecode/testing';
+import type { WorkerContext } from '../src/context.js';
 import { startWorker, useWorker, type TestWorker, type TestWorkerOptions } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
@@ -275,31 +276,59 @@ describe('a send that waits for the time of its permit', () => {
     expect(claimed.claimed_until!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
   });
 
-  it('is not sent by a worker that was delayed until its lease ended', async () => {
-    const worker = await work({ leaseMs: 1_000 });
-    const { openSender } = worker.context;
-    // The first read of the sender, after the claim, takes longer than the lease.
-    let delayMs = 1_600;
-    worker.context.openSender = async (senderId) => {
-      const ms = delayMs;
-      delayMs = 0;
-      await pause(ms);
-      return openSender(senderId);
-    };
-    const id = await buildSend(environment.db.database, caller);
-    await environment.enqueue('live', id);
+  it.each<[string, (context: WorkerContext, delay: () => Promise<unknown>) => void]>([
+    [
+      'after the claim',
+      (context, delay) => {
+        const { take } = context.deliveries;
+        context.deliveries = {
+          ...context.deliveries,
+          take: async (id) => {
+            const taken = await take(id);
+            await delay();
+            return taken;
+          },
+        };
+      },
+    ],
+    [
+      'before the call',
+      (context, delay) => {
+        const { openSender } = context;
+        context.openSender = async (senderId) => {
+          await delay();
+          return openSender(senderId);
+        };
+      },
+    ],
+  ])(
+    'is not sent by a worker that was frozen %s until its call might outlast its lease',
+    async (_, freeze) => {
+      // A call may last 5 seconds.
+      const worker = await work({ leaseMs: 6_000 });
+      let delayMs = 1_600;
+      freeze(worker.context, () => {
+        const ms = delayMs;
+        delayMs = 0;
+        return pause(ms);
+      });
+      const id = await buildSend(environment.db.database, caller);
+      await environment.enqueue('live', id);
+      await until('the end of the late delivery', async () =>
+        (await environment.jobOutcomes(id)).includes('stale'),
+      );
+      expect(environment.tap.requests).toEqual([]);
 
-    expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
-    expect(await environment.attempts(id)).toMatchObject([
-      { number: 1, outcome: 'unknown' },
-      { number: 2, outcome: 'accepted' },
-    ]);
-    expect(environment.tap.requests).toHaveLength(1);
-    expect(environment.tap.requests[0]!.body).toContain(`${id}.2`);
-    await until('the end of the late delivery', async () =>
-      (await environment.jobOutcomes(id)).includes('stale'),
-    );
-  });
+      await environment.makeDue(id);
+      expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+      expect(await environment.attempts(id)).toMatchObject([
+        { number: 1, outcome: 'unknown' },
+        { number: 2, outcome: 'accepted' },
+      ]);
+      expect(environment.tap.requests).toHaveLength(1);
+      expect(environment.tap.requests[0]!.body).toContain(`${id}.2`);
+    },
+  );
 
   it('waits in its row instead of in the worker when the next permit is too far away', async () => {
     await work({ sweepPauseMs: null });

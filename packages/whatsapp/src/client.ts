@@ -47,6 +47,8 @@ export interface GraphFailure {
 }
 
 export interface CloudApi {
+  /** The time limit of a call. */
+  readonly timeoutMs: number;
   /** Sends a code once. Never throws: every result is an `Outcome`, which contains no token, code or phone number. */
   sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
   call: GraphCall;
@@ -56,6 +58,7 @@ export interface CloudApi {
 export function createCloudApi(options: CloudApiOptions): CloudApi {
   const exchange = openExchanges(options);
   return {
+    timeoutMs: options.timeoutMs,
     sendCode: async ({ phoneNumberId, token }, message) =>
       outcomeOf(await exchange(token, `${phoneNumberId}/messages`, { body: messageBody(message) })),
     call: async (token, ...request) => resultOf(await exchange(token, ...request), token),
