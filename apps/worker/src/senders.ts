@@ -64,25 +64,21 @@ export async function recordSenderFailure(
   const kinds = blocksOf(failure, send).map((kind): BlockKind =>
     mayConcern(kind.scope, sender, signal) ? kind : { ...kind, scope: 'sender' },
   );
-  const ruleOf = (kind: BlockKind) => (last: Block | null, now: Date) =>
-    afterFailure(kind, last, now, signal, failure);
-  // Most failures are of messages that were started before the block, and are ignored. This needs no look-up. Otherwise the block is read
-  // below, because the cached block may have ended.
-  const isEarlier = (last: Block | null): boolean => last !== null && signal.startedAt <= last.since;
-  if (kinds.every((kind) => isEarlier(findBlock(sender, kind)))) return;
   // The widest scope decides: if the business account or portfolio delivers, it is not at fault. This is not checked for a limit, during
   // which the provider still accepts some messages.
   const widest = kinds.at(-1) as BlockKind;
   const message = { ...signal, sendId: send.id };
-  if (widest.cause === 'fault' && (await isSuperseded(database, senderId, widest, message))) return;
-  const begun: (Block | null)[] = [];
-  for (const kind of kinds) begun.push(await changeBlock(database, senderId, kind, ruleOf(kind)));
-  // Many sends meet the same failure at once. Only the send that starts the block raises the alert.
-  if (begun[0] !== null) report(context, { senderId, ...signal }, send, failure);
+  for (const kind of kinds) {
+    const block = await changeBlock(database, senderId, kind, async (last, now) => {
+      const next = afterFailure(kind, last, now, signal, failure);
+      // Looked up only for the first of many failures, because the look-up may read many attempts.
+      const isCleared = next?.cause === 'fault' && (await isSuperseded(database, senderId, widest, message));
+      return isCleared ? null : next;
+    });
+    // Many sends meet the same failure at once. Only the send that starts the narrowest block raises the alert.
+    if (block !== null && kind === kinds[0]) report(context, { senderId, ...signal }, send, failure);
+  }
 }
-
-const findBlock = ({ blocks }: SenderDetails, { cause, scope, onlyFor }: BlockKind): Block | null =>
-  blocks.find((one) => one.cause === cause && one.scope === scope && one.onlyFor === onlyFor) ?? null;
 
 function report(
   { metrics, log }: WorkerContext,

@@ -29,7 +29,7 @@ export async function changeBlock(
   database: Database,
   senderId: string,
   { cause, scope, onlyFor }: BlockKind,
-  rule: (last: Block | null, now: Date) => Block | null,
+  rule: (last: Block | null, now: Date) => Block | null | Promise<Block | null>,
 ): Promise<Block | null> {
   for (;;) {
     const [{ now, subject, ...read }] = await database.sql.query<[Current]>`
@@ -39,7 +39,7 @@ export async function changeBlock(
       ) t left join sender_blocks b
         on b.cause = ${cause} and b.scope = ${scope} and b.subject = t.subject and b.only_for = ${onlyFor}`;
     const last = read.cause === null ? null : read;
-    const next = rule(last, now);
+    const next = await rule(last, now);
     if (next === null) return null;
     const isAlert = scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));
     const write = async (connection: Connection): Promise<boolean> => {
