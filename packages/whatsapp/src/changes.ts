@@ -113,13 +113,10 @@ function accountReport(value: Record<string, unknown>): ProviderReport | null {
       return ofAccount({ ban: word(members(value['ban_info'])['waba_ban_state']) });
     case 'ACCOUNT_RESTRICTION': {
       // Lists all current restrictions.
-      const restriction = objects(value['restriction_info']).find(
-        ({ restriction_type: type }) => type === BLOCKING_RESTRICTION,
-      );
-      return ofAccount({ restriction: restriction ? { until: secondsOf(restriction['expiration']) } : null });
+      const types = objects(value['restriction_info']).map(({ restriction_type: type }) => type);
+      return ofAccount({ restriction: types.includes(BLOCKING_RESTRICTION) ? BLOCKING_RESTRICTION : null });
     }
     case 'ACCOUNT_DELETED':
-      return ofAccount({ isDeleted: true });
     // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':

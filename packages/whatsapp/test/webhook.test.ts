@@ -415,20 +415,6 @@ describe('changes', () => {
       ]);
     });
 
-    it.each([
-      [undefined, null],
-      ['1748540794', 1_748_540_794],
-      ['soon', null],
-      [{ toString: 1 }, null],
-    ])('has the end of the restriction that applies to codes: %j', (expiration, until) => {
-      const types = ['RESTRICTED_ADD_PHONE_NUMBER_ACTION', 'RESTRICTED_BIZ_INITIATED_MESSAGING'];
-      const restriction_info = types.map((restriction_type) => ({ restriction_type, expiration }));
-      const value = { event: 'ACCOUNT_RESTRICTION', restriction_info };
-      expect(parse([{ field: 'account_update', value }])).toMatchObject([
-        { report: { values: { restriction: { until } } } },
-      ]);
-    });
-
     it('has the business account that its content names', () => {
       const value = { event: 'ACCOUNT_DELETED', waba_info: { waba_id: '999', owner_business_id: '5' } };
       expect(parse([{ field: 'account_update', value }])).toMatchObject([{ businessAccountId: '999' }]);
@@ -518,7 +504,7 @@ describe('changes', () => {
     const ban = { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } };
     it.each<[string, Record<string, unknown>, object]>([
       ['account_update', ban, { ban: 'DISABLE' }],
-      ['account_update', { event: 'ACCOUNT_DELETED' }, { isDeleted: true }],
+      ['account_update', { event: 'ACCOUNT_DELETED' }, { disconnection: 'ACCOUNT_DELETED' }],
       ['account_update', { event: 'ACCOUNT_OFFBOARDED' }, { disconnection: 'ACCOUNT_OFFBOARDED' }],
       ['account_update', { event: 'PARTNER_REMOVED' }, { disconnection: 'PARTNER_REMOVED' }],
       ['account_update', { event: 'ACCOUNT_RECONNECTED' }, { disconnection: null }],
@@ -530,6 +516,17 @@ describe('changes', () => {
           restriction_info: [{ restriction_type: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION' }],
         },
         { restriction: null },
+      ],
+      [
+        'account_update',
+        {
+          event: 'ACCOUNT_RESTRICTION',
+          restriction_info: [
+            { restriction_type: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION' },
+            { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: '1748540794' },
+          ],
+        },
+        { restriction: 'RESTRICTED_BIZ_INITIATED_MESSAGING' },
       ],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
     ])('returns values of a business account: %s %j', (field, value, values) => {
@@ -603,7 +600,7 @@ describe('changes', () => {
       expect(reported('webhook.account-update.restriction.json')).toEqual([
         {
           about: 'business_account',
-          values: { restriction: { until: 1_748_540_794 } },
+          values: { restriction: 'RESTRICTED_BIZ_INITIATED_MESSAGING' },
         },
       ]);
     });

@@ -356,10 +356,9 @@ describeInBrowser('the pages of staff', () => {
     const at = { at: '2026-01-01T00:00:00Z', since: '2026-01-01T00:00:00Z' };
     const fact = <T>(value: T) => ({ value, ...at });
     const reported = [
-      senderBlock({}, { isDeleted: fact(true) }, new Date()),
-      senderBlock({}, { disconnection: fact('PARTNER_REMOVED') }, new Date()),
-      senderBlock({}, { ban: fact('DISABLE') }, new Date()),
-      senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
+      senderBlock({}, { disconnection: fact('PARTNER_REMOVED') }),
+      senderBlock({}, { ban: fact('DISABLE') }),
+      senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}),
     ].map((block) => block!.reason);
     const met = [401, 429, 503].map((httpStatus) => classifyError(httpStatus, {}).reason);
     const expired = explainError(190, 'config').meaning;

@@ -224,11 +224,11 @@ function tokenScopes({ number }: PreflightInput): Found | null {
   return missing.length === 0 ? fine() : bad('scopes_missing', { scopes: missing.join(', ') });
 }
 
-function numberConnected({ number, businessAccount, now }: PreflightInput): Found | null {
+function numberConnected({ number, businessAccount }: PreflightInput): Found | null {
   const { status } = number;
   if (status === undefined) return null;
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
-  const block = senderBlock(number, businessAccount, now);
+  const block = senderBlock(number, businessAccount);
   if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
   return hasLowQuality(number) ? bad('number_quality') : fine();
 }

@@ -51,10 +51,9 @@ export const THROUGHPUT_ON_BUSINESS_APP = 20;
 export interface BusinessAccountValues {
   /** `DISABLE`, `SCHEDULE_FOR_DISABLE` or `REINSTATE`. */
   ban: string;
-  /** The restriction that applies to codes, with its end in Unix seconds (null for no end); null after the restriction ended. */
-  restriction: { until: number | null } | null;
-  isDeleted: boolean;
-  /** The event that ended the connection between the business account and our app; null after it was connected again. */
+  /** `BLOCKING_RESTRICTION` while the business account is restricted; otherwise null. */
+  restriction: string | null;
+  /** The event that deleted the business account or disconnected it from our app; null after it was connected again. */
   disconnection: string | null;
   review: string;
   verification: string;
@@ -140,27 +139,19 @@ export const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
  */
 export function senderBlock(
   number: Facts<NumberValues>,
-  account: Facts<BusinessAccountValues>,
-  now: Date,
+  { ban, disconnection, restriction, canSend }: Facts<BusinessAccountValues>,
 ): { reason: string; word: string } | null {
-  const { ban, restriction, isDeleted, disconnection, canSend } = account;
-  const isRestricted = restriction?.value && (restriction.value.until ?? Infinity) * 1000 > now.getTime();
-  const lost = disconnection?.value;
-  const states = [
-    [isDeleted, isDeleted?.value && 'DELETED', 'Meta reports that the business account was deleted.'],
-    [ban, ban?.value === 'DISABLE' && ban.value, 'Meta has disabled the business account.'],
-    [disconnection, lost, `Meta has disconnected the business account: ${lost}.`],
-    [
-      restriction,
-      isRestricted && BLOCKING_RESTRICTION,
-      `Meta has restricted the business account: ${BLOCKING_RESTRICTION}.`,
-    ],
-  ] as const;
-  // If a read finds that the account can send, the state has ended, although no webhook reported it.
-  const hasEnded = (fact: Fact<unknown>): boolean =>
-    canSend !== undefined && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
-  for (const [fact, word, reason] of states)
-    if (fact !== undefined && word && !hasEnded(fact)) return { reason, word };
+  // If a read finds that the account can send, an earlier state has ended, although no webhook reported it.
+  const current = (fact: Fact<string | null> | undefined): string | null => {
+    const hasEnded = fact && canSend && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
+    return hasEnded ? null : (fact?.value ?? null);
+  };
+  const [banned, disconnected, restricted] = [current(ban), current(disconnection), current(restriction)];
+  if (banned === 'DISABLE') return { reason: 'Meta has disabled the business account.', word: banned };
+  if (disconnected !== null)
+    return { reason: `Meta has disconnected the business account: ${disconnected}.`, word: disconnected };
+  if (restricted !== null)
+    return { reason: `Meta has restricted the business account: ${restricted}.`, word: restricted };
   for (const fact of [canSend, number.canSend])
     if (fact?.value.can === 'BLOCKED') {
       const word = fact.value.why ?? fact.value.can;

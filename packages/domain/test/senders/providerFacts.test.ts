@@ -97,15 +97,12 @@ describe('templateBlock', () => {
 });
 
 describe('senderBlock', () => {
-  const restrictedUntil = (seconds: number) => fact({ until: at(seconds).getTime() / 1000 });
   const can = (value: 'AVAILABLE' | 'BLOCKED', seconds: number) =>
     fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds);
 
   it.each<[string, Facts<NumberValues>, Facts<BusinessAccountValues>]>([
     ['its account is disabled', {}, { ban: fact('DISABLE') }],
-    ['its account is restricted', {}, { restriction: fact({ until: null }) }],
-    ['its account is restricted for a time', {}, { restriction: restrictedUntil(100) }],
-    ['its account was deleted', {}, { isDeleted: fact(true) }],
+    ['its account is restricted', {}, { restriction: fact('RESTRICTED_BIZ_INITIATED_MESSAGING') }],
     ['its account was disconnected', {}, { disconnection: fact('ACCOUNT_OFFBOARDED') }],
     ['a read reports that its account may not send', {}, { canSend: can('BLOCKED', 0) }],
     ['a read reports that its number may not send', { canSend: can('BLOCKED', 0) }, {}],
@@ -120,7 +117,7 @@ describe('senderBlock', () => {
       { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 5) },
     ],
   ])('blocks a sender when %s', (_, number, account) => {
-    expect(senderBlock(number, account, at(10))).not.toBeNull();
+    expect(senderBlock(number, account)).not.toBeNull();
   });
 
   it.each<[string, Facts<BusinessAccountValues>]>([
@@ -132,11 +129,14 @@ describe('senderBlock', () => {
     ],
     ['will be banned', { ban: fact('SCHEDULE_FOR_DISABLE') }],
     ['has no restriction left', { restriction: fact(null) }],
-    ['was restricted until now', { restriction: restrictedUntil(9) }],
+    [
+      'was restricted, but can send',
+      { restriction: fact('RESTRICTED_BIZ_INITIATED_MESSAGING', 5), canSend: can('AVAILABLE', 6) },
+    ],
     ['can send according to a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
     ['is unknown', {}],
   ])('does not block a sender when its account %s', (_, account) => {
-    expect(senderBlock({}, account, at(10))).toBeNull();
+    expect(senderBlock({}, account)).toBeNull();
   });
 });
 

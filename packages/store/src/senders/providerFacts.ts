@@ -197,7 +197,7 @@ export async function syncProviderBlocks(connection: Connection, senderId: strin
   const { sql } = connection;
   const [known] = await listSenderKnowledge(connection, senderId);
   const { number, businessAccount, templates, englishTemplateLanguage } = known!;
-  const whole = senderBlock(number, businessAccount, new Date());
+  const whole = senderBlock(number, businessAccount);
   const blocks = [{ onlyFor: '', reason: whole?.reason ?? null }];
   for (const [locale, language] of Object.entries(templateLanguages(englishTemplateLanguage))) {
     const facts = templates.find((template) => template.language === language)?.facts ?? {};
