@@ -178,24 +178,24 @@ describe('a change that cannot be written', () => {
   });
 });
 
-describe('a report about a number from another business account', () => {
+describe('a report about the numbers of a business account', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('changes nothing, unlike a report from the number’s own business account', async () => {
+  it('changes only the senders of this business account', async () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
-    const postAlert = (businessAccountId: string) =>
+    const report = (businessAccountId: string) =>
       applyProviderReport(
         t.database,
         businessAccountId,
-        { about: 'number', displayNumber: sender.number.slice(1), values: { throughputLevel: 'HIGH' } },
+        { about: 'numbers', values: { messagingLimit: 'TIER_2K' } },
         new Date(),
       );
-    const level = async () =>
-      (await listSenderKnowledge(t.database, sender.id))[0]!.number.throughputLevel?.value;
-    await postAlert('999');
-    expect(await level()).toBeUndefined();
-    await postAlert('7');
-    expect(await level()).toBe('HIGH');
+    const limit = async () =>
+      (await listSenderKnowledge(t.database, sender.id))[0]!.number.messagingLimit?.value;
+    await report('999');
+    expect(await limit()).toBeUndefined();
+    await report('7');
+    expect(await limit()).toBe('TIER_2K');
   });
 });
 

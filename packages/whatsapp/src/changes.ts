@@ -42,9 +42,10 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
         nextCategory: word(value['correct_category']) ?? null,
       });
     case 'phone_number_quality_update':
-      return numberReport(value);
     case 'business_capability_update':
-      return { about: 'number', displayNumber: null, values: { messagingLimit: limitOf(value) } };
+      // The `current_limit` of this event is always unlimited, so it is not the messaging limit.
+      if (value['event'] === 'THROUGHPUT_UPGRADE') return eventAlert(value);
+      return { about: 'numbers', values: { messagingLimit: limitOf(value) } };
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':
@@ -80,18 +81,6 @@ function statusValues(value: Record<string, unknown>): Reported<TemplateValues> 
     status: RETURNS.has(event) ? 'APPROVED' : event,
     reason: reason ?? word(members(value['other_info'])['title']) ?? null,
     category: word(value['message_template_category']),
-  };
-}
-
-function numberReport(value: Record<string, unknown>): ProviderReport | null {
-  const displayNumber = word(value['display_phone_number'])?.replaceAll(/\D/g, '');
-  if (displayNumber === undefined) return null;
-  // The `current_limit` of this event is always unlimited, so it is not the messaging limit.
-  const isUpgrade = value['event'] === 'THROUGHPUT_UPGRADE';
-  return {
-    about: 'number',
-    displayNumber,
-    values: isUpgrade ? { throughputLevel: 'HIGH' } : { messagingLimit: limitOf(value) },
   };
 }
 

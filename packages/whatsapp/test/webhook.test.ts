@@ -475,29 +475,38 @@ describe('changes', () => {
       ]);
     });
 
-    it.each<[event: string, value: object, values: object]>([
-      ['THROUGHPUT_UPGRADE', { current_limit: 'TIER_UNLIMITED' }, { throughputLevel: 'HIGH' }],
-      ['DOWNGRADE', { max_daily_conversations_per_business: 'TIER_2K' }, { messagingLimit: 'TIER_2K' }],
-      ['UPGRADE', { current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
-    ])('returns values of a number: %s %j', (event, value, values) => {
-      const number = { display_phone_number: '+1 555-078-3881', event, ...value };
-      expect(reportOf('phone_number_quality_update', number)).toEqual({
-        about: 'number',
-        displayNumber: '15550783881',
-        values,
-      });
+    it.each<[field: string, value: object, values: object]>([
+      ['phone_number_quality_update', { current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
+      [
+        'phone_number_quality_update',
+        { max_daily_conversations_per_business: 'TIER_2K' },
+        { messagingLimit: 'TIER_2K' },
+      ],
+      [
+        'business_capability_update',
+        { max_daily_conversations_per_business: 250 },
+        { messagingLimit: 'TIER_250' },
+      ],
+      [
+        'business_capability_update',
+        { max_daily_conversations_per_business: -1 },
+        { messagingLimit: 'TIER_UNLIMITED' },
+      ],
+      ['business_capability_update', { max_daily_conversations_per_business: 777 }, {}],
+    ])('returns the messaging limit of all numbers: %s %j', (field, value, values) => {
+      expect(reportOf(field, value)).toEqual({ about: 'numbers', values });
     });
 
-    it.each<[unknown, object]>([
-      [250, { messagingLimit: 'TIER_250' }],
-      [-1, { messagingLimit: 'TIER_UNLIMITED' }],
-      ['TIER_10K', { messagingLimit: 'TIER_10K' }],
-      [777, {}],
-    ])('returns the messaging limit of all numbers for %s', (most, values) => {
-      expect(reportOf('business_capability_update', { max_daily_conversations_per_business: most })).toEqual({
-        about: 'number',
-        displayNumber: null,
-        values,
+    it('returns a higher throughput as an alert', () => {
+      const event = { event: 'THROUGHPUT_UPGRADE', current_limit: 'TIER_UNLIMITED' };
+      const value = { display_phone_number: '15550783881', ...event };
+      expect(reportOf('phone_number_quality_update', value)).toEqual({
+        about: 'alert',
+        alert: {
+          type: 'THROUGHPUT_UPGRADE',
+          severity: null,
+          detail: 'display_phone_number: 15550783881, current_limit: TIER_UNLIMITED',
+        },
       });
     });
 
@@ -579,7 +588,6 @@ describe('changes', () => {
 
     it('returns null without a name, and for an unknown field', () => {
       expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
-      expect(reportOf('phone_number_quality_update', { event: 'UPGRADE' })).toBeNull();
       expect(reportOf('flows', {})).toBeNull();
       for (const name of ['a'.repeat(513), 'Code é']) {
         const value = { ...template, message_template_name: name, event: 'PAUSED' };
@@ -596,7 +604,9 @@ describe('changes', () => {
       expect(reported('webhook.template-status.paused.json')).toMatchObject([
         { about: 'template', language: 'pt_BR', values: { status: 'PAUSED', reason: 'FIRST_PAUSE' } },
       ]);
-      expect(reported('webhook.phone-quality.json')).toMatchObject([{ values: { throughputLevel: 'HIGH' } }]);
+      expect(reported('webhook.phone-quality.json')).toMatchObject([
+        { alert: { type: 'THROUGHPUT_UPGRADE' } },
+      ]);
       expect(reported('webhook.account-update.restriction.json')).toEqual([
         {
           about: 'business_account',

@@ -336,8 +336,11 @@ describe('health', () => {
       const template = { name: 'verification_code', language: 'en' };
       const report = (status: string) => ({ ...template, about: 'template', values: { status } }) as const;
       await applyProviderReport(database, '88', report('PAUSED'), at);
-      const low = { about: 'number', displayNumber: '15550783899', values: { quality: 'RED' } } as const;
-      await applyProviderReport(database, '88', low, at);
+      const quality = { value: 'RED', at: at.toISOString(), since: at.toISOString() };
+      await server.db.sql('insert into provider_facts (subject, facts) values ($1, $2)', [
+        sender.id,
+        { quality },
+      ]);
       // A call that gets the same error does not hide it.
       await blockSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
       const view = await untilSeen(

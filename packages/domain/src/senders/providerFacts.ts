@@ -72,8 +72,8 @@ export interface BusinessAccountAlert {
 /** A provider report and its subject. */
 export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Reported<TemplateValues> }
-  // Without a number, about all numbers of the business account.
-  | { about: 'number'; displayNumber: string | null; values: Reported<NumberValues> }
+  // About all numbers of the business account, because they share a messaging limit.
+  | { about: 'numbers'; values: Pick<Reported<NumberValues>, 'messagingLimit'> }
   | { about: 'business_account'; values: Reported<BusinessAccountValues> }
   | { about: 'alert'; alert: BusinessAccountAlert };
 

@@ -85,10 +85,8 @@ export async function applyProviderReport(
       case 'template':
         await merge(connection, [businessAccountId, report.name, report.language], report.values, at);
         break;
-      case 'number':
-        for (const { id, number } of senders)
-          if (report.displayNumber === null || number === `+${report.displayNumber}`)
-            await merge(connection, [id], report.values, at);
+      case 'numbers':
+        for (const { id } of senders) await merge(connection, [id], report.values, at);
         break;
       case 'business_account':
         await merge(connection, [businessAccountId], report.values, at);
@@ -179,9 +177,9 @@ function lockSenders(
   { sql }: Connection,
   senderId: string | null,
   businessAccountId: string | null,
-): Promise<{ id: string; number: string }[]> {
+): Promise<{ id: string }[]> {
   return sql.query`
-    select id, number from senders
+    select id from senders
     where removed_at is null and (id = ${senderId}::uuid or business_account_id = ${businessAccountId})
     order by id for no key update`;
 }
