@@ -99,7 +99,6 @@ describe('senders', () => {
       const log = await listAuditEntries(server.db.database, { actionPrefix: 'sender.', limit: 9 });
       expect(log.map(({ action, subject }) => [action, subject])).toEqual([
         ['sender.edit', id],
-        ['sender.set_token', id],
         ['sender.add', id],
       ]);
       expect(JSON.stringify(log)).not.toContain('leaked');
@@ -305,7 +304,8 @@ describe('senders', () => {
       await admin.put(`${path}/${id}`, { token: `${TOKEN}-2` });
       expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
       expect(await latest()).toMatchObject({
-        action: 'sender.set_token',
+        action: 'sender.edit',
+        details: { tokenReplaced: true },
         accountId,
         actor: { id: admin.id },
       });

@@ -1,5 +1,5 @@
 import { decrypt, encrypt, reencrypt, tryDecrypt, type Keyring } from '@onecode/domain';
-import { audited, logEntry, type Actor } from '../operations/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { reencryptEventSecrets } from '../mails/eventWebhooks.js';
 
@@ -39,29 +39,18 @@ export async function findOwnApp(
   };
 }
 
-/** Sets secrets of a sender. The caller has locked the sender. */
-export async function setSecrets(
-  connection: Connection,
-  actor: Actor,
-  { id, accountId }: { id: string; accountId: string | null },
+/** Returns the columns of a sender's new secrets. */
+export function encryptSecrets(
+  senderId: string,
   { keyring, token, appSecret }: SenderSecrets,
-): Promise<void> {
-  const { prisma, sql } = connection;
-  if (token !== undefined) {
-    const encryptedToken = new Uint8Array(encrypt(keyring, id, token));
-    await prisma.sender.update({ where: { id }, data: { encryptedToken } });
-    // Facts about the former token do not apply to the new one.
-    await sql.execute`
-      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
-    await logEntry(connection, actor, { action: 'sender.set_token', accountId, subject: id });
-  }
-  if (appSecret !== undefined) {
-    const encryptedAppSecret =
-      appSecret === null ? null : new Uint8Array(encrypt(keyring, appSecretName(id), appSecret));
-    await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
-    const details = { after: { hasOwnApp: appSecret !== null } };
-    await logEntry(connection, actor, { action: 'sender.set_app_secret', accountId, subject: id, details });
-  }
+): { encryptedToken?: Uint8Array<ArrayBuffer>; encryptedAppSecret?: Uint8Array<ArrayBuffer> | null } {
+  const encrypted = (name: string, secret: string) => new Uint8Array(encrypt(keyring, name, secret));
+  return {
+    ...(token !== undefined && { encryptedToken: encrypted(senderId, token) }),
+    ...(appSecret !== undefined && {
+      encryptedAppSecret: appSecret === null ? null : encrypted(appSecretName(senderId), appSecret),
+    }),
+  };
 }
 
 /** The result for one sender's token. `current`: already encrypted with the current key; `unreadable`: its key is not in the keyring. */

@@ -5,7 +5,7 @@ import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { endBlocks, listBlocks } from './blocks.js';
 import { requestReading, syncProviderBlocks } from './providerFacts.js';
-import { setSecrets, type SenderSecrets } from './secrets.js';
+import { encryptSecrets, type SenderSecrets } from './secrets.js';
 
 const SELECTED = {
   id: true,
@@ -271,8 +271,10 @@ export async function editSender(
       await endBlocks(connection, id, Prisma.sql`b.cause = 'operator'`);
       await writePause(connection, id, NOT_ACTIVATED);
     }
-    if (secrets !== undefined) await setSecrets(connection, actor, before, secrets);
-    const data = { ...(hasNewNumber && UNREAD), ...wanted };
+    // Facts about the former token do not apply to the new one.
+    if (secrets?.token !== undefined)
+      await connection.sql.execute`update provider_facts set facts = facts - 'token' where subject = ${id}`;
+    const data = { ...(hasNewNumber && UNREAD), ...wanted, ...(secrets && encryptSecrets(id, secrets)) };
     await connection.prisma.sender.update({ where: { id }, data });
     await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
     await syncProviderBlocks(connection, id, new Date());
@@ -281,7 +283,10 @@ export async function editSender(
     await connection.sql.execute`
       insert into sender_permits as p (sender_id, free_at) values (${id}::uuid, clock_timestamp() + interval '2 seconds')
       on conflict (sender_id) do update set free_at = greatest(p.free_at, excluded.free_at)`;
-    return {};
+    return {
+      ...(secrets?.token !== undefined && { tokenReplaced: true }),
+      ...(secrets?.appSecret !== undefined && { hasOwnApp: secrets.appSecret !== null }),
+    };
   }).catch(refuseTaken);
 }
 

@@ -235,11 +235,10 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: ({ database, sender }) => blockSender(database, sender, { onlyFor: 'BR' }),
   },
   editSender: {
-    ...ofSender('sender.set_token', store.editSender, {
+    ...ofSender('sender.edit', store.editSender, {
       throughput: 500,
       secrets: { keyring: TEST_SECRET_KEY, token: TOKEN, appSecret: 'a'.repeat(32) },
     }),
-    also: ['sender.set_app_secret', 'sender.edit'],
     isRepeatable: true,
   },
   noteSenderSetup: {

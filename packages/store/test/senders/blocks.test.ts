@@ -1,12 +1,6 @@
 import type { Block, BlockScope } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
-import {
-  applyProviderReport,
-  changeBlock,
-  editSender,
-  listSenders,
-  resumeSender,
-} from '@onecode/store/senders';
+import { applyProviderReport, changeBlock, listSenders, resumeSender } from '@onecode/store/senders';
 import { openDeliveries } from '@onecode/store/sends';
 import {
   blockSender,
@@ -14,7 +8,6 @@ import {
   buildSend,
   buildSender,
   TEST_ACTOR,
-  TEST_SECRET_KEY,
   until,
   useTestDatabase,
 } from '@onecode/testing';
@@ -154,15 +147,4 @@ it('a report that a template is usable again ends the fault that its state cause
   await report('PAUSED', 1_000);
   await report('APPROVED', 2_000);
   expect(await blocksOf(id)).toMatchObject([{ cause: 'fault', onlyFor: 'BR' }]);
-});
-
-it('a sender gets its token and its other changes in one transaction', async () => {
-  const { id } = await buildSender(store.database);
-  const secrets = { keyring: TEST_SECRET_KEY, token: 'EAAGnew' };
-  await editSender(store.database, TEST_ACTOR, id, { throughput: 500, secrets });
-  const transactions = await store.sql(
-    `select distinct xmin::text from audit_entries where subject = $1 and action in ('sender.edit', 'sender.set_token')`,
-    [id],
-  );
-  expect(transactions).toHaveLength(1);
 });
