@@ -58,7 +58,7 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
   ]);
   const account = valueOf('businessAccount', accountRead);
   const businessAccount = {
-    ...(account && accountValues(account, node)),
+    ...(account && accountValues(account)),
     isSubscribed: valueOf('subscription', subscriptionRead),
   };
   const templates = valueOf('templates', templatesRead) ?? null;
@@ -175,18 +175,13 @@ function numberValues(node: Record<string, unknown>): Reported<NumberValues> {
     messagingLimit: word(node['whatsapp_business_manager_messaging_limit']),
     throughputLevel: word(members(throughput)['level']),
     isOnBusinessApp: typeof isOnBusinessApp === 'boolean' ? isOnBusinessApp : undefined,
-    canSend: canSendOf(node, 'PHONE_NUMBER'),
+    canSend: canSendOf(node),
   };
 }
 
-/** @param number the node of a number, which contains the health of the business account too */
-const accountValues = (
-  account: Record<string, unknown>,
-  number: Record<string, unknown>,
-): Reported<BusinessAccountValues> => ({
+const accountValues = (account: Record<string, unknown>): Reported<BusinessAccountValues> => ({
   review: word(account['account_review_status']),
   verification: word(account['business_verification_status'])?.toUpperCase(),
-  canSend: canSendOf(number, 'WABA'),
 });
 
 /** A number of a business account. Texts that Meta does not report are empty. */
@@ -230,30 +225,29 @@ function numberOf(node: Record<string, unknown>): FoundNumber[] {
   ];
 }
 
-/** The parts of a sender in Meta's health status. */
-type HealthPart = 'PHONE_NUMBER' | 'WABA' | 'BUSINESS';
-
-/** Returns what Meta reports about the health of a part of a sender. @param node of the number */
-const healthOf = ({ health_status: health }: Record<string, unknown>, part: HealthPart) =>
-  objects(members(health)['entities']).find(({ entity_type: type }) => type === part) ?? {};
+/** Returns the parts of a number's health status: the number, its business account, portfolio and app. */
+const healthOf = ({ health_status: health }: Record<string, unknown>) => objects(members(health)['entities']);
 
 /** Returns the id of the business account (`WABA`) or the portfolio (`BUSINESS`) of a number; undefined if it is missing or malformed. */
-function entityId(node: Record<string, unknown>, part: HealthPart): string | undefined {
-  const { id } = healthOf(node, part);
+function entityId(node: Record<string, unknown>, part: 'WABA' | 'BUSINESS'): string | undefined {
+  const { id } = healthOf(node).find(({ entity_type: type }) => type === part) ?? {};
   return isMetaId(id) ? id : undefined;
 }
 
-/** Returns whether Meta lets a part of a sender send, and Meta's reasons and advice if it may not, or only with restrictions. */
-function canSendOf(
-  node: Record<string, unknown>,
-  part: HealthPart,
-): { can: CanSend; why: string | null } | undefined {
-  const { can_send_message: can, errors, additional_info: info } = healthOf(node, part);
-  if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return undefined;
-  const advice = objects(errors).flatMap(({ error_description: text, possible_solution: solution }) => [
-    text,
-    solution,
+const WORST_FIRST: readonly CanSend[] = ['BLOCKED', 'LIMITED', 'AVAILABLE'];
+
+/** Returns whether Meta lets all parts of a number send, and Meta's reasons and advice if a part may not, or only with restrictions. */
+function canSendOf(node: Record<string, unknown>): NumberValues['canSend'] | undefined {
+  const inState = (state: CanSend) => healthOf(node).filter(({ can_send_message: can }) => can === state);
+  const can = WORST_FIRST.find((state) => inState(state).length > 0);
+  if (can === undefined) return undefined;
+  const advice = inState(can).flatMap(({ errors, additional_info: info }) => [
+    ...objects(errors).flatMap(({ error_description: text, possible_solution: solution }) => [
+      text,
+      solution,
+    ]),
+    ...elements(info),
   ]);
-  const why = [...advice, ...elements(info)].filter((text) => typeof text === 'string' && text !== '');
+  const why = advice.filter((text) => typeof text === 'string' && text !== '');
   return { can, why: why.length === 0 ? null : storableText(why.join(' ')) };
 }

@@ -72,12 +72,11 @@ describe('readSender', () => {
         quality: 'GREEN',
         messagingLimit: 'TIER_2K',
         throughputLevel: 'HIGH',
-        canSend: { can: 'LIMITED', why: 'a name is missing' },
+        canSend: { can: 'BLOCKED', why: 'unpaid' },
         token: { isValid: true, scopes: ['a'], expiresAt: 9 },
       },
       businessAccount: {
         verification: 'VERIFIED',
-        canSend: { can: 'BLOCKED', why: 'unpaid' },
         isSubscribed: true,
       },
       templates: [
@@ -87,6 +86,19 @@ describe('readSender', () => {
       failures: {},
     });
     for (const { headers } of requests) expect(headers.authorization).toBe('Bearer leaked-token');
+  });
+
+  it('reports that a number cannot send if only its portfolio is blocked', async () => {
+    const entities = [
+      entity('PHONE_NUMBER', '1', { can_send_message: 'AVAILABLE' }),
+      entity('WABA', ACCOUNT, { can_send_message: 'LIMITED', additional_info: ['a hint'] }),
+      entity('BUSINESS', '506', {
+        can_send_message: 'BLOCKED',
+        errors: [{ error_description: 'disabled', possible_solution: 'appeal' }],
+      }),
+    ];
+    const { reading } = await readFrom(() => ({ health_status: { entities } }));
+    expect(reading.number.canSend).toEqual({ can: 'BLOCKED', why: 'disabled appeal' });
   });
 
   it.each([

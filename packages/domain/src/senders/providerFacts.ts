@@ -39,7 +39,7 @@ export interface NumberValues {
   throughputLevel: string;
   /** Whether it is also in the WhatsApp Business app, where Meta accepts only `THROUGHPUT_ON_BUSINESS_APP` messages a second. */
   isOnBusinessApp: boolean;
-  /** Whether the provider lets it send, and the provider's reason if it may not, or only with restrictions. */
+  /** Whether the provider lets it, its business account and its portfolio send, and the provider's reason if not, or only with restrictions. */
   canSend: { can: CanSend; why: string | null };
   /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
   token: { isValid: boolean; scopes: string[]; expiresAt: number };
@@ -57,7 +57,6 @@ export interface BusinessAccountValues {
   disconnection: string | null;
   review: string;
   verification: string;
-  canSend: { can: CanSend; why: string | null };
   /** Whether our app receives its webhooks. */
   isSubscribed: boolean;
 }
@@ -138,10 +137,10 @@ export const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
  * word for it; null if no fact indicates a rejection.
  */
 export function senderBlock(
-  number: Facts<NumberValues>,
-  { ban, disconnection, restriction, canSend }: Facts<BusinessAccountValues>,
+  { canSend }: Facts<NumberValues>,
+  { ban, disconnection, restriction }: Facts<BusinessAccountValues>,
 ): { reason: string; word: string } | null {
-  // If a read finds that the account can send, an earlier state has ended, although no webhook reported it.
+  // If a read finds that the number can send, an earlier state has ended, although no webhook reported it.
   const current = (fact: Fact<string | null> | undefined): string | null => {
     const hasEnded = fact && canSend && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
     return hasEnded ? null : (fact?.value ?? null);
@@ -152,12 +151,9 @@ export function senderBlock(
     return { reason: `Meta has disconnected the business account: ${disconnected}.`, word: disconnected };
   if (restricted !== null)
     return { reason: `Meta has restricted the business account: ${restricted}.`, word: restricted };
-  for (const fact of [canSend, number.canSend])
-    if (fact?.value.can === 'BLOCKED') {
-      const word = fact.value.why ?? fact.value.can;
-      return { reason: `Meta reports that it cannot send: ${word}`, word };
-    }
-  return null;
+  if (canSend?.value.can !== 'BLOCKED') return null;
+  const word = canSend.value.why ?? canSend.value.can;
+  return { reason: `Meta reports that it cannot send: ${word}`, word };
 }
 
 /** Returns the languages of a sender's messages by locale, in the provider's format. */

@@ -43,10 +43,7 @@ function recipientsMax({ number }: SenderKnowledge): number | null {
 
 /** Returns the facts that Meta reported about a sender, in Meta's values. */
 function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
-  const canSend =
-    businessAccount.canSend?.value.can === 'AVAILABLE'
-      ? number.canSend
-      : (businessAccount.canSend ?? number.canSend);
+  const { canSend } = number;
   const reported = [
     ['quality', number.quality],
     ['status', number.status],
