@@ -542,14 +542,14 @@ describe('settings', () => {
 
     it('list the templates that contradict a new validity, as the sender’s checks do after the change', async () => {
       const { database } = server.db;
-      const { id } = await buildSender(database);
+      const sender = await buildSender(database);
       const templates = [
         { language: 'pt_BR', values: { ...TEMPLATE, ttlSeconds: 300, codeExpirationMinutes: 5 } },
         { language: 'en', values: { ...TEMPLATE, ttlSeconds: 900, codeExpirationMinutes: null } },
       ];
       await applySenderReading(
         database,
-        { id, template: 'verification_code' },
+        sender,
         { ...NOTHING_READ, businessAccountId: '102290129340398', templates },
         new Date(),
       );
@@ -569,7 +569,7 @@ describe('settings', () => {
 
       await operator.put('/staff/settings', { codeValiditySeconds: 240, reason: 'a test' });
       const { senders } = (await operator.get<SendersView>('/staff/senders')).body;
-      const { checks } = senders.find((one) => one.id === id)!.provider;
+      const { checks } = senders.find(({ id }) => id === sender.id)!.provider;
       expect(checks.filter(({ check }) => /^template_(ttl|footer)$/.test(check))).toMatchObject([
         { ok: false, facts: { templates: 'en (15 min), pt_BR (5 min)', validity: '4 min' } },
         { ok: false, facts: { templates: 'en (–), pt_BR (5 min)', validity: '4 min' } },

@@ -112,7 +112,7 @@ describe('senders', () => {
       expect(await senderOf(id)).toMatchObject({ state: 'paused', isNew: true });
 
       const { since } = (await operator.post<{ since: string }>(`/staff/senders/${id}/check`)).body;
-      const sender = { id, template: NEW.template, businessAccountId: null };
+      const sender = { id, phoneNumberId, template: NEW.template };
       await applySenderReading(server.db.database, sender, READING, new Date(since));
       expect((await senderOf(id)).provider).toMatchObject({ maySend: true, triedAt: since });
       expect((await activate()).status).toBe(204);

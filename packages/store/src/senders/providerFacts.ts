@@ -98,10 +98,14 @@ export async function applyProviderReport(
   });
 }
 
-/** Applies the parts of a read that succeeded. @param startedAt by the database's clock */
+/**
+ * Applies the parts of a read that succeeded. Ignores a read during which the sender was removed or got another number.
+ *
+ * @param startedAt by the database's clock
+ */
 export async function applySenderReading(
   database: Database,
-  sender: { id: string; template: string },
+  sender: { id: string; phoneNumberId: string; template: string },
   reading: SenderReading,
   startedAt: Date,
 ): Promise<void> {
@@ -110,6 +114,8 @@ export async function applySenderReading(
   const at = new Date(Math.floor(startedAt.getTime() / 1000) * 1000 - 1);
   await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, sender.id, businessAccountId);
+    const current = senders.find(({ id }) => id === sender.id);
+    if (current?.phoneNumberId !== sender.phoneNumberId) return;
     // All senders of a business account have its portfolio.
     await connection.sql.execute`
       update senders set business_account_id = coalesce(${businessAccountId}, business_account_id), portfolio_id = coalesce(${portfolioId}, portfolio_id)
@@ -177,9 +183,9 @@ function lockSenders(
   { sql }: Connection,
   senderId: string | null,
   businessAccountId: string | null,
-): Promise<{ id: string }[]> {
+): Promise<{ id: string; phoneNumberId: string }[]> {
   return sql.query`
-    select id from senders
+    select id, phone_number_id as "phoneNumberId" from senders
     where removed_at is null and (id = ${senderId}::uuid or business_account_id = ${businessAccountId})
     order by id for no key update`;
 }

@@ -120,6 +120,15 @@ describe('senders', () => {
     expect(await isRegistered()).toBe(true);
   });
 
+  it('get no facts from a read of their former number', async () => {
+    const former = await buildSender(store.database);
+    await editSender(store.database, TEST_ACTOR, former.id, { phoneNumberId: '779' });
+    await readPortfolio(former, '88', 'TIER_250');
+    const [knowledge] = await listSenderKnowledge(store.database, former.id);
+    expect(knowledge).toMatchObject({ number: {}, triedAt: null });
+    expect((await listSenders(store.database)).find(({ id }) => id === former.id)!.portfolioId).toBeNull();
+  });
+
   it('send nothing and have no token after their removal', async () => {
     const gone = await buildSender(store.database);
     await blockSender(store.database, gone);
