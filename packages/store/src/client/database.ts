@@ -3,7 +3,7 @@ import type { Send } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
-import { Servers } from './servers.js';
+import { closeIdle, openPool } from './servers.js';
 import { FIXED_SETTINGS, POOLED_SETTINGS, UNBOUNDED_SETTINGS, type Settings } from './settings.js';
 import { poolSql, statementName, prismaSql, type Sql } from './sql.js';
 
@@ -20,7 +20,6 @@ export interface Database extends Connection {
   /** Runs `work` in a transaction, and rolls it back if `work` throws. `timeout` is in milliseconds. */
   transaction<R>(work: (connection: Connection) => Promise<R>, options?: { timeout: number }): Promise<R>;
   readonly pool: pg.Pool;
-  readonly servers: Servers;
   readonly onDelivery: (before: Send, after: Send) => void;
 }
 
@@ -50,18 +49,15 @@ const IDLE_MS_MAX = 60_000;
 /** Milliseconds between the statement time-out and closing the connection as silent. */
 const SILENT_AFTER_MS = 500;
 
-/** Opens the pool, which connects at the first query. @param url may name several servers, see `Servers` */
+/** Opens the pool, which connects at the first query. @param url may name several servers, see `openPool` */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const { timeouts = TIMEOUTS, onConnectionError = () => {} } = options;
-  const servers = new Servers(
-    url,
+  const settings =
     options.pooler === 'transaction'
       ? POOLED_SETTINGS
-      : { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...sessionSettings(options) },
-  );
-  const pool = new pg.Pool({
+      : { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...sessionSettings(options) };
+  const pool = openPool(url, settings, {
     max: options.connectionsMax,
-    Client: servers.clientClass(),
     connectionTimeoutMillis: timeouts.connectionMs,
     // Longer than the pauses of a process's loops: opening a connection costs PostgreSQL as much as many statements.
     idleTimeoutMillis: IDLE_MS_MAX,
@@ -86,7 +82,6 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     transaction: (work, options) =>
       prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), options),
     pool,
-    servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
@@ -112,14 +107,6 @@ function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
     inUse.delete(client);
     if (error instanceof Error && !(error instanceof pg.DatabaseError)) closeIdle(pool);
   });
-}
-
-function closeIdle(pool: pg.Pool): void {
-  for (let count = pool.idleCount; count > 0; count -= 1)
-    pool.connect().then(
-      (client) => client.release(true),
-      () => {},
-    );
 }
 
 /** Returns the settings of a process's sessions in addition to `FIXED_SETTINGS`: time-outs, and how statements are planned. */
@@ -150,8 +137,7 @@ export async function closeDatabase({ prisma, pool }: Database): Promise<void> {
   await pool.end();
 }
 
-/** Checks that PostgreSQL responds and accepts new connections. @throws the error of the connection or the statement */
-export async function pingDatabase({ sql, servers }: Pick<Database, 'sql' | 'servers'>): Promise<void> {
+/** Checks that PostgreSQL responds. @throws the error of the connection or the statement */
+export async function pingDatabase({ sql }: Pick<Database, 'sql'>): Promise<void> {
   await sql.query`select 1`;
-  await servers.retryRefused();
 }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '../generated/prisma/client.js';
-import { isLostConnection, throwStatementError } from './errors.js';
+import { isLostConnection, isRefusedLogin, throwStatementError } from './errors.js';
+import { closeIdle } from './servers.js';
 
 /** A statement: a template with values that become its parameters, or one made with `Prisma.sql`. */
 type Statement = TemplateStringsArray | Prisma.Sql;
@@ -26,7 +27,11 @@ export function poolSql(pool: pg.Pool): Sql {
       statement instanceof Prisma.Sql ? statement : Prisma.sql(statement, ...values);
     return pool
       .query({ name: statementName(text), text, values: parameters, types: TYPES })
-      .catch(throwStatementError);
+      .catch((error: Error) => {
+        // With open connections, readiness would not notice that each statement that needs a new one fails.
+        if (isRefusedLogin(error)) closeIdle(pool);
+        return throwStatementError(error);
+      });
   };
   const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
     (await run(statement, values)).rows as Rows;

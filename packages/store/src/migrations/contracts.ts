@@ -14,12 +14,15 @@ export class ContractRefused extends Error {
 export const SILENT_SECONDS = 60;
 
 /** Returns what contracting migrations would break in this database now, one sentence each. */
-export async function findContractFaults(client: pg.Client, pending: readonly Contract[]): Promise<string[]> {
+export async function findContractFaults(
+  client: pg.ClientBase,
+  pending: readonly Contract[],
+): Promise<string[]> {
   if (pending.length === 0) return [];
   return contractFaults(pending, await runningProcesses(client), await seenReleases(client));
 }
 
-async function runningProcesses(client: pg.Client): Promise<RunningProcess[]> {
+async function runningProcesses(client: pg.ClientBase): Promise<RunningProcess[]> {
   const { rows } = await client.query<RunningProcess>(
     `select kind, release, last_migration as "lastMigration" from processes
      where stopped_at is null and seen_at > clock_timestamp() - make_interval(secs => ${SILENT_SECONDS}) order by started_at`,
@@ -27,7 +30,7 @@ async function runningProcesses(client: pg.Client): Promise<RunningProcess[]> {
   return rows;
 }
 
-async function seenReleases(client: pg.Client): Promise<string[]> {
+async function seenReleases(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ release: string }>('select distinct release from processes');
   return rows.map(({ release }) => release);
 }

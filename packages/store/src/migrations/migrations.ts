@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseContract } from '@onecode/domain';
-import pg from 'pg';
-import { UnusableDatabase } from '../client/errors.js';
-import { Servers } from '../client/servers.js';
+import type pg from 'pg';
+import { throwStatementError, UnusableDatabase } from '../client/errors.js';
+import { openPool } from '../client/servers.js';
 import {
   findSettingsFault,
   FIXED_SETTINGS,
@@ -117,15 +118,19 @@ export async function migrate(
   folder: string = FOLDER,
   { log = () => {}, waitMsMax = LOCK_MS_MAX, force = false }: MigrateOptions = {},
 ): Promise<string[]> {
-  const Client = new Servers(url, SETTINGS).clientClass();
-  const connect = async (): Promise<pg.Client> => {
-    const client = new Client({ connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
-    await client.connect();
+  const pool = openPool(url, SETTINGS, { connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
+  const connect = async (): Promise<pg.PoolClient> => {
+    const client = await pool.connect().catch(throwStatementError);
     // PostgreSQL before 17 does not know this setting, and would reject a connection that requests it.
     await client.query(
       `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`,
     );
     return client;
+  };
+  const close = async (client: pg.PoolClient): Promise<void> => {
+    const closed = once(pool, 'remove');
+    client.release(true);
+    await closed;
   };
   const lock = await connect();
   let lost: Error | undefined;
@@ -154,10 +159,10 @@ export async function migrate(
     }
     return pending.map(({ name }) => name);
   } finally {
-    await client.end();
+    await close(client);
     // Ending the transaction releases the lock, even behind a pooler.
     await lock.query('rollback').catch(() => {});
-    await lock.end();
+    await close(lock);
   }
 }
 
@@ -166,7 +171,11 @@ export async function migrate(
  * reads a table, so a concurrent index build does not wait for it. Each attempt is a transaction of its own, because a concurrent index
  * build would also wait for a transaction that waits for the lock.
  */
-async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMax: number): Promise<void> {
+async function takeLock(
+  client: pg.ClientBase,
+  log: (line: string) => void,
+  waitMsMax: number,
+): Promise<void> {
   const startedAt = performance.now();
   let reports = 0;
   for (;;) {
@@ -191,7 +200,7 @@ async function takeLock(client: pg.Client, log: (line: string) => void, waitMsMa
 }
 
 /** Returns a description of the lock's holder. Another user's statement may be hidden. */
-async function lockHolder(client: pg.Client): Promise<string> {
+async function lockHolder(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ text: string }>(
     `select format('process %s of PostgreSQL%s, connected since %s,', l.pid, ' (client ' || a.client_addr || ')',
         to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')) as text
@@ -203,7 +212,7 @@ async function lockHolder(client: pg.Client): Promise<string> {
 }
 
 /** Checks that the role can create tables in the schema of all tables. @throws UnusableDatabase */
-async function refuseClosedSchema(client: pg.Client): Promise<void> {
+async function refuseClosedSchema(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ role: string; mayCreate: boolean | null }>(
     `select quote_ident(current_user) as role, has_schema_privilege(to_regnamespace('public'), 'create') as "mayCreate"`,
   );
@@ -219,7 +228,7 @@ async function refuseClosedSchema(client: pg.Client): Promise<void> {
 }
 
 /** Returns the checksums of the applied migrations, by name. */
-async function readJournal(client: pg.Client): Promise<Map<string, string>> {
+async function readJournal(client: pg.ClientBase): Promise<Map<string, string>> {
   const { rows } = await client.query<{ migration_name: string; checksum: string }>(
     'select migration_name, checksum from _prisma_migrations where finished_at is not null and rolled_back_at is null',
   );
@@ -239,7 +248,7 @@ function refuseMismatch(applied: ReadonlyMap<string, string>, migrations: readon
       throw new MigrationMismatch(`migration ${name} was changed after it was applied`);
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: pg.ClientBase, migration: Migration): Promise<void> {
   const { sql } = migration;
   const index = concurrentIndex(sql);
   if (index !== null) {
@@ -262,7 +271,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-async function applyInTransaction(client: pg.Client, migration: Migration): Promise<void> {
+async function applyInTransaction(client: pg.ClientBase, migration: Migration): Promise<void> {
   await client.query('begin');
   try {
     await client.query(`set local lock_timeout = '${TABLE_LOCK_MS_MAX}ms'`);
@@ -275,7 +284,7 @@ async function applyInTransaction(client: pg.Client, migration: Migration): Prom
   }
 }
 
-async function record(client: pg.Client, migration: Migration): Promise<void> {
+async function record(client: pg.ClientBase, migration: Migration): Promise<void> {
   await client.query(
     `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
      values ($1, $2, $3, clock_timestamp(), 1)`,
