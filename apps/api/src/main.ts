@@ -2,7 +2,6 @@ import { healthFindings } from '@onecode/domain';
 import {
   closeHttpServer,
   createReadiness,
-  createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
@@ -11,11 +10,9 @@ import {
   RELEASE,
   repeatedFaults,
   runProcess,
-  serveMetrics,
   startLoop,
-  startPresence,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
+import { openDatabase, pingDatabase } from '@onecode/store/client';
 import {
   createPresence,
   createHealthReader,
@@ -37,8 +34,7 @@ const FLUSH_MS = 2_000;
 /** The maximum age of the service's metrics and of the incidents, in addition to a reading of two seconds at most. */
 const HEALTH_PAUSE_MS = 15_000;
 
-await runProcess('api', readApiConfig, async (config, log) => {
-  const registry = createRegistry('api');
+await runProcess('api', readApiConfig, async (config, log, registry) => {
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
@@ -61,7 +57,7 @@ await runProcess('api', readApiConfig, async (config, log) => {
   gaugeConnections(registry, database.pool);
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   const serviceMetrics = healthMetrics(registry);
-  const healthLoop = startLoop(
+  startLoop(
     async () => {
       const health = await readHealth();
       const findings = healthFindings(health);
@@ -90,26 +86,16 @@ await runProcess('api', readApiConfig, async (config, log) => {
   });
   const server = createHttpServer(app, config);
   await listen(server, config.PORT, config.HOST);
-  const metricsServer = await serveMetrics(registry, config, readiness);
-  const presenceLoop = await startPresence(presence, log);
-  log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {
-    drain() {
-      readiness.drain();
-      endConnectionsAfterAnswers(server);
-    },
-    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+    readiness,
+    presence,
+    address: server.address(),
+    drain: () => endConnectionsAfterAnswers(server),
     async stop() {
       await closeHttpServer(server);
-      // Before the queue closes, which a reading would report as an incident of Redis.
-      await healthLoop.stop();
-      await deliveryQueue.close();
       await flushLoop.stop();
       await flush().catch(onFlushFault);
-      await presenceLoop.stop();
-      await closeDatabase(database);
-      await metricsServer.close();
     },
   };
 });

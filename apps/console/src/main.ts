@@ -1,7 +1,6 @@
 import {
   closeHttpServer,
   createReadiness,
-  createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
@@ -10,17 +9,14 @@ import {
   RELEASE,
   repeatedFaults,
   runProcess,
-  serveMetrics,
-  startPresence,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
+import { openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
 import { createApp } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
 
-await runProcess('console', readConsoleConfig, async (config, log) => {
-  const registry = createRegistry('console');
+await runProcess('console', readConsoleConfig, async (config, log, registry) => {
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
@@ -37,22 +33,12 @@ await runProcess('console', readConsoleConfig, async (config, log) => {
     { database: () => pingDatabase(database) },
     { redis: () => queues.ping() },
   );
-  const metrics = await serveMetrics(registry, config, readiness);
-  const presenceLoop = await startPresence(presence, log);
-  log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {
-    drain() {
-      readiness.drain();
-      endConnectionsAfterAnswers(server);
-    },
-    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
-    async stop() {
-      await closeHttpServer(server);
-      await queues.close();
-      await presenceLoop.stop();
-      await closeDatabase(database);
-      await metrics.close();
-    },
+    readiness,
+    presence,
+    address: server.address(),
+    drain: () => endConnectionsAfterAnswers(server),
+    stop: () => closeHttpServer(server),
   };
 });

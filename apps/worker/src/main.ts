@@ -1,17 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import {
   createReadiness,
-  createRegistry,
   gaugeConnections,
   refuseUnfitDatabase,
   RELEASE,
   repeatedFaults,
   runProcess,
-  serveMetrics,
   startLoop,
-  startPresence,
 } from '@onecode/runtime';
-import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
+import { openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence, createTrafficCounter, type LastRuns } from '@onecode/store/operations';
 import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -30,8 +27,7 @@ const TRAFFIC_FLUSH_MS = 2_000;
 /** How long a stopping worker waits for the provider's responses. */
 const STOP_WAIT_MS_MAX = 6_000;
 
-await runProcess('worker', readWorkerConfig, async (config, log) => {
-  const registry = createRegistry('worker');
+await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
   const metrics = workerMetrics(registry);
   const traffic = createTrafficCounter();
   const database = openDatabase(config.DATABASE_URL, {
@@ -74,22 +70,17 @@ await runProcess('worker', readWorkerConfig, async (config, log) => {
   });
   const onFlushFault = repeatedFaults(log, 'warn', 'traffic recording failed');
   const trafficLoop = startLoop(() => traffic.flush(database), TRAFFIC_FLUSH_MS, onFlushFault);
-  const metricsServer = await serveMetrics(registry, config, readiness);
   const loops = startLoops(context, dueDeliveries, lastRuns, mail, openPoster(config.EVENT_ADDRESSES));
-  const presenceLoop = await startPresence(presence, log);
-  log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {
-    drain: () => readiness.drain(),
+    readiness,
+    presence,
     async stop() {
       const timer = setTimeout(() => stopTimeout.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), loops.stop()]);
       clearTimeout(timer);
       await trafficLoop.stop();
       await traffic.flush(database).catch(onFlushFault);
-      await presenceLoop.stop();
-      await closeDatabase(database);
-      await metricsServer.close();
     },
   };
 });

@@ -175,6 +175,8 @@ export const COMMON_VARIABLES = {
   OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
 };
 
+export type CommonConfig = Config<typeof COMMON_VARIABLES>;
+
 /** The proxy of calls to Meta. */
 export const PROXY = {
   HTTPS_PROXY: variable((value) => parseServerAddress(value, ['http', 'https']) && value, ''),

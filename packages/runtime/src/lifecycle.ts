@@ -1,15 +1,21 @@
+import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import { ConfigError, type LogLevel } from './config.js';
+import { ConfigError, type CommonConfig } from './config.js';
 import { createLog, redact, type Logger } from './log.js';
-import { startTracing, stopTracing, type TracingConfig } from './tracing.js';
+import { createRegistry, serveMetrics, type Registry } from './metrics.js';
+import type { Readiness } from './readiness.js';
+import { startTracing, stopTracing } from './tracing.js';
 import { COMMIT, VERSION } from './version.js';
 
+/** A process that has started. */
 interface Running {
-  /** Makes the process report that it is not ready. It still takes work. */
+  readiness: Readiness;
+  presence: Presence;
+  /** Where it takes requests. */
+  address?: AddressInfo | string | null;
+  /** Called when the process begins to report that it is not ready. It still takes work. */
   drain?: () => void;
-  /** How long the process continues to take work between `drain` and `stop`. */
-  shutdownDelayMs?: number;
-  /** Stops taking work, finishes or releases the work in progress, and closes all connections. */
+  /** Stops taking work, and finishes or releases the work in progress. The exit of the process closes its connections. */
   stop: () => Promise<void>;
 }
 
@@ -24,28 +30,35 @@ const SMALL_HEAP = '--heap-growing-percent=30';
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT stop
- * it gracefully after its shutdown delay, with exit code 0, and export its remaining spans. An uncaught error ends it with exit code 1,
- * because it leaves an unknown state.
+ * Runs a process: starts it, then serves its metrics and records its presence until a signal. An invalid configuration or a failed start
+ * ends it with one line for each fault and exit code 1. After SIGTERM or SIGINT, it reports that it is not ready and still takes
+ * work for its shutdown delay. Then it stops gracefully, with exit code 0, and exports its remaining spans. An uncaught error ends it with exit code 1, because it leaves an unknown state.
  */
-export async function runProcess<Config extends TracingConfig & { LOG_LEVEL: LogLevel }>(
+export async function runProcess<Config extends CommonConfig & { SHUTDOWN_DELAY_MS?: number }>(
   name: string,
   readConfig: (env: NodeJS.ProcessEnv) => Config,
-  start: (config: Config, log: Logger) => Promise<Running>,
+  start: (config: Config, log: Logger, registry: Registry) => Promise<Running>,
 ): Promise<void> {
   setFlagsFromString(SMALL_HEAP);
   // A signal during the start takes effect after it.
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
   });
+  let config: Config;
   let log: Logger;
   let running: Running;
+  let presenceLoop: Loop;
   try {
-    const config = readConfig(process.env);
+    config = readConfig(process.env);
     log = createLog(name, config.LOG_LEVEL);
     log.info({ version: VERSION, commit: COMMIT }, 'starting');
     await startTracing(`onecode-${name}`, config, log);
-    running = await start(config, log);
+    const registry = createRegistry(name);
+    running = await start(config, log, registry);
+    const { address, readiness, presence } = running;
+    const metricsServer = await serveMetrics(registry, config, readiness);
+    presenceLoop = await startPresence(presence, log);
+    log.info({ address, metrics_port: (metricsServer.address() as AddressInfo).port }, 'ready');
   } catch (error) {
     const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
@@ -56,17 +69,19 @@ export async function runProcess<Config extends TracingConfig & { LOG_LEVEL: Log
     process.exit(1);
   });
 
-  const { drain, shutdownDelayMs = 0, stop } = running;
+  const { SHUTDOWN_DELAY_MS: delayMs = 0 } = config;
   const signal = await signalled;
-  log.info({ signal, ...(shutdownDelayMs > 0 && { delay_ms: shutdownDelayMs }) }, 'stopping');
-  drain?.();
-  await new Promise((resolve) => setTimeout(resolve, shutdownDelayMs));
+  log.info({ signal, ...(delayMs > 0 && { delay_ms: delayMs }) }, 'stopping');
+  running.readiness.drain();
+  running.drain?.();
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
   setTimeout(() => {
     log.warn('stop timed out');
     process.exit(0);
   }, STOP_MS_MAX);
   try {
-    await stop();
+    await running.stop();
+    await presenceLoop.stop();
     await stopTracing();
     log.info('stopped');
     process.exit(0);
@@ -145,10 +160,10 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
 
 /**
  * Records now and every five seconds that this process is running, and records its stop. If the database was unavailable before, it is
- * checked when it becomes available; a process that cannot work with it ends with exit code 1. Call this after the start has succeeded, so
+ * checked when it becomes available; a process that cannot work with it ends with exit code 1. This runs after the start has succeeded, so
  * that a process that failed to start (for example because its port is in use) is not recorded.
  */
-export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
+async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
   const logFailure = (error: unknown): void => log.debug({ err: error }, 'presence report failed');
   const record = async (): Promise<void> => {
     const fault = await report();

@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
+import type { CommonConfig } from './config.js';
 import { HEADER_BYTES_MAX, listen } from './http.js';
 import type { FailedCheck, Readiness } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
@@ -32,11 +32,6 @@ export function createRegistry(processName: string): Registry {
   return registry;
 }
 
-export interface MetricsServer {
-  port: number;
-  close(): Promise<void>;
-}
-
 /** Returns one line with the names of the failed checks, and one line for each with its reason. */
 function notReady(failed: readonly FailedCheck[]): string {
   const names = failed.map(({ name }) => name).join(', ');
@@ -46,9 +41,9 @@ function notReady(failed: readonly FailedCheck[]): string {
 /** Serves `/metrics`, `/livez` and `/readyz` on a separate port. */
 export async function serveMetrics(
   registry: Registry,
-  { METRICS_HOST, METRICS_PORT }: { METRICS_HOST: string; METRICS_PORT: number },
+  { METRICS_HOST, METRICS_PORT }: Pick<CommonConfig, 'METRICS_HOST' | 'METRICS_PORT'>,
   readiness: Readiness,
-): Promise<MetricsServer> {
+): Promise<Server> {
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     const path = (request.url ?? '').split('?')[0];
     const text = (status: number, body: string, type = 'text/plain; charset=utf-8'): void => {
@@ -67,14 +62,7 @@ export async function serveMetrics(
     return text(404, 'not found\n');
   });
   await listen(server, METRICS_PORT, METRICS_HOST);
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return server;
 }
 
 /** Registers the gauge of this process's connections to PostgreSQL, by state. */

@@ -16,16 +16,12 @@ import {
   type SpanOptions,
   type Tracer,
 } from '@opentelemetry/api';
+import type { CommonConfig } from './config.js';
 import { requestFacts, statusOf } from './http.js';
 import { repeatedFaults, type Logger } from './log.js';
 import { VERSION } from './version.js';
 
 export { SpanKind } from '@opentelemetry/api';
-
-export interface TracingConfig {
-  OTEL_EXPORTER_OTLP_ENDPOINT: string;
-  OTEL_EXPORTER_OTLP_PROTOCOL?: string;
-}
 
 /** A new span, with the `traceparent` of its parent; null for none. The active span is the default. */
 type NewSpan = SpanOptions & { parent?: string | null };
@@ -45,7 +41,7 @@ let shutdown = async (): Promise<void> => {};
  */
 export async function startTracing(
   serviceName: string,
-  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol }: TracingConfig,
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol }: CommonConfig,
   log: Logger,
 ): Promise<void> {
   if (endpoint === '') return;

@@ -1,28 +1,41 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { startLoop } from '@onecode/runtime';
 import { until } from '@onecode/testing';
 import { killModules, linesOf, startModule, type ModuleProcess } from './moduleProcess.js';
 
 afterEach(killModules);
 
-/** Starts a process that runs `start` at its start and `stop` at its stop. It logs `up` at the end of its start. */
+const CONFIG = {
+  LOG_LEVEL: 'info',
+  METRICS_HOST: '127.0.0.1',
+  OTEL_EXPORTER_OTLP_ENDPOINT: '',
+};
+
+/** Starts a process that runs `start` at its start and `stop` at its stop. It logs `ready` at the end of its start. */
 function startProcess(parts: {
   before?: string;
   start?: string;
+  report?: string;
   drain?: string;
   delayMs?: number;
+  port?: number;
   stop?: string;
 }): ModuleProcess {
   return startModule(
-    `import { runProcess } from '@onecode/runtime';
+    `import { createReadiness, runProcess } from '@onecode/runtime';
      const alive = setInterval(() => {}, 1000);
      ${parts.before ?? ''}
-     const readConfig = () => ({ LOG_LEVEL: 'info', OTEL_EXPORTER_OTLP_ENDPOINT: '' });
+     const readConfig = () => (${JSON.stringify({ ...CONFIG, METRICS_PORT: parts.port ?? 0, SHUTDOWN_DELAY_MS: parts.delayMs })});
      await runProcess('demo', readConfig, async (config, log) => {
        ${parts.start ?? ''}
-       process.stdout.write('{"msg":"up"}\\n');
        return {
+         readiness: createReadiness(log, {}),
+         presence: {
+           report: async () => { ${parts.report ?? 'return null;'} },
+           end: async () => log.info('presence ended'),
+         },
          drain() { ${parts.drain ?? ''} },
-         shutdownDelayMs: ${parts.delayMs},
          async stop() { ${parts.stop ?? ''} },
        };
      });`,
@@ -42,16 +55,44 @@ it('runProcess exits with 1 and prints one line without secrets if the start fai
   });
 });
 
+it('runProcess exits with 1 and prints one line if the metrics port is in use', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const { ended } = startProcess({ port, report: `log.info('recorded'); return null;` });
+  const { code, stdout, stderr } = await ended;
+  other.close();
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `demo: could not start: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+  });
+  expect(messagesOf(stdout)).toEqual(['starting']);
+});
+
+it('runProcess records that the process runs, and exits with 1 if it cannot work with the database', async () => {
+  const { ended } = startProcess({ report: `return 'the schema is too new';` });
+  const { code, stdout } = await ended;
+  expect(code).toBe(1);
+  expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'fatal', fault: 'the schema is too new' });
+});
+
 describe('a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'stops the process gracefully with exit code 0: %s',
     async (signal) => {
       const child = startProcess({ stop: `await null; log.info('work released');` });
-      await child.untilOutput('up');
+      await child.untilOutput('"ready"');
       child.kill(signal);
       const { code, stdout, stderr } = await child.ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(messagesOf(stdout)).toEqual(['starting', 'up', 'stopping', 'work released', 'stopped']);
+      expect(messagesOf(stdout)).toEqual([
+        'starting',
+        'ready',
+        'stopping',
+        'work released',
+        'presence ended',
+        'stopped',
+      ]);
       expect(linesOf(stdout)[2]).toMatchObject({ signal });
     },
   );
@@ -66,11 +107,13 @@ describe('a signal', () => {
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(0);
-    expect(messagesOf(stdout).filter((message) => message !== 'up')).toEqual([
+    expect(messagesOf(stdout)).toEqual([
       'starting',
       'waiting',
+      'ready',
       'stopping',
       'work released',
+      'presence ended',
       'stopped',
     ]);
   });
@@ -79,18 +122,26 @@ describe('a signal', () => {
     const child = startProcess({
       stop: `log.info('stop began'); await new Promise((resolve) => process.once('SIGINT', resolve)); log.info('stop ended');`,
     });
-    await child.untilOutput('up');
+    await child.untilOutput('"ready"');
     child.kill('SIGTERM');
     await child.untilOutput('stop began');
     child.kill('SIGINT');
     const { code, stdout } = await child.ended;
     expect(code).toBe(0);
-    expect(messagesOf(stdout)).toEqual(['starting', 'up', 'stopping', 'stop began', 'stop ended', 'stopped']);
+    expect(messagesOf(stdout)).toEqual([
+      'starting',
+      'ready',
+      'stopping',
+      'stop began',
+      'stop ended',
+      'presence ended',
+      'stopped',
+    ]);
   });
 
   it('ends the process with exit code 1 when the stop fails', async () => {
     const child = startProcess({ stop: `throw new Error('no');` });
-    await child.untilOutput('up');
+    await child.untilOutput('"ready"');
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(1);
@@ -114,7 +165,7 @@ it('runProcess waits for the shutdown delay between drain and stop, in addition 
     delayMs: 20_000,
     stop: `log.info('stop began'); await new Promise(() => {});`,
   });
-  await child.untilOutput('up');
+  await child.untilOutput('"ready"');
   child.kill('SIGTERM');
   await child.untilOutput('draining');
   child.kill('SIGINT');
@@ -128,7 +179,7 @@ it('runProcess waits for the shutdown delay between drain and stop, in addition 
   expect(linesOf(stdout)[2]).toMatchObject({ signal: 'SIGTERM', delay_ms: 20_000 });
   expect(messagesOf(stdout)).toEqual([
     'starting',
-    'up',
+    'ready',
     'stopping',
     'draining',
     'ticked 19999',
@@ -147,7 +198,7 @@ it.each([
   ],
 ])('runProcess exits with 1 and logs a fatal line after %s', async (_, before) => {
   const child = startProcess({ before: `process.once('SIGUSR2', () => { ${before} });` });
-  await child.untilOutput('up');
+  await child.untilOutput('"ready"');
   child.kill('SIGUSR2');
   const { code, stdout, stderr } = await child.ended;
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -181,7 +232,7 @@ async function work(source: string): Promise<{ young: number; old: number }> {
 
 it('runProcess keeps less long-lived garbage than the defaults of Node.js, with an equal young generation', async () => {
   const ours = await work(
-    `import { runProcess } from '@onecode/runtime'; await runProcess('demo', () => ({ LOG_LEVEL: 'silent', OTEL_EXPORTER_OTLP_ENDPOINT: '' }), async () => { ${WORK} });`,
+    `import { runProcess } from '@onecode/runtime'; await runProcess('demo', () => (${JSON.stringify({ ...CONFIG, METRICS_PORT: 0, LOG_LEVEL: 'silent' })}), async () => { ${WORK} });`,
   );
   const plain = await work(`import '@onecode/runtime'; ${WORK}`);
   expect(ours.young).toBe(plain.young);

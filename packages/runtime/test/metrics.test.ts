@@ -1,10 +1,11 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import {
   Counter,
   createReadiness,
   createRegistry,
   serveMetrics,
-  type MetricsServer,
   type Readiness,
   type ReadinessChecks,
 } from '@onecode/runtime';
@@ -12,25 +13,25 @@ import { until } from '@onecode/testing';
 import { pino } from 'pino';
 
 describe('the metrics server', () => {
-  const opened: MetricsServer[] = [];
+  const opened: Server[] = [];
   const created: Readiness[] = [];
   afterEach(() => {
     for (const readiness of created.splice(0)) readiness.drain();
-    return Promise.all(opened.splice(0).map((server) => server.close()));
+    for (const server of opened.splice(0)) server.close().closeAllConnections();
   });
 
   async function serve(
     checks: ReadinessChecks = {},
     registry = createRegistry('test'),
-  ): Promise<MetricsServer & { drain(): void }> {
+  ): Promise<{ port: number; drain(): void }> {
     const readiness = createReadiness(pino({ level: 'silent' }), checks);
     created.push(readiness);
     const server = await serveMetrics(registry, { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 }, readiness);
     opened.push(server);
-    return { ...server, drain: () => readiness.drain() };
+    return { port: (server.address() as AddressInfo).port, drain: () => readiness.drain() };
   }
 
-  async function get({ port }: MetricsServer, path: string): Promise<{ status: number; body: string }> {
+  async function get({ port }: { port: number }, path: string): Promise<{ status: number; body: string }> {
     const response = await fetch(`http://127.0.0.1:${port}${path}`);
     expect(response.headers.get('cache-control')).toBe('no-store');
     return { status: response.status, body: await response.text() };

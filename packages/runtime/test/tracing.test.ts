@@ -5,21 +5,20 @@ afterEach(killModules);
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-/** Starts a process with a span in a trace, and a failed child span. It logs `up` after they have ended. */
+/** Starts a process with a span in a trace, and a failed child span. It logs `ready` after they have ended. */
 const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
   startModule(
-    `import { describeSpan, inSpan, runProcess, traceparentOf } from '@onecode/runtime';
+    `import { createReadiness, describeSpan, inSpan, runProcess, traceparentOf } from '@onecode/runtime';
      const { OTEL_EXPORTER_OTLP_ENDPOINT = '', OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
-     const readConfig = () => ({ LOG_LEVEL: 'info', OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL });
+     const readConfig = () => ({ LOG_LEVEL: 'info', METRICS_HOST: '127.0.0.1', METRICS_PORT: 0, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL });
      await runProcess('demo', readConfig, async (config, log) => {
        await inSpan('outer', { parent: '${PARENT}' }, async (span) => {
          log.info({ traceparent: traceparentOf(span) }, 'inside');
          describeSpan({ fact: 1 }, '${PARENT}');
          await inSpan('inner', {}, async () => { throw new TypeError('a secret'); }).catch(() => {});
        });
-       setInterval(() => {}, 1000);
-       process.stdout.write('{"msg":"up"}\\n');
-       return { stop: async () => {} };
+       const presence = { report: async () => null, end: async () => {} };
+       return { readiness: createReadiness(log, {}), presence, stop: async () => {} };
      });`,
     env,
   );
@@ -32,7 +31,7 @@ it('startTracing exports the remaining spans at the stop, under OTEL_SERVICE_NAM
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20abc',
     OTEL_SERVICE_NAME: 'renamed',
   });
-  await demo.untilOutput('"up"');
+  await demo.untilOutput('"ready"');
   demo.kill('SIGTERM');
   expect((await demo.ended).code).toBe(0);
   const spans = collector.spans();
@@ -59,7 +58,7 @@ it('startTracing exports the remaining spans at the stop, under OTEL_SERVICE_NAM
 it('startTracing exports protobuf unless JSON is configured', async () => {
   const collector = await startTraceCollector();
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
-  await demo.untilOutput('"up"');
+  await demo.untilOutput('"ready"');
   demo.kill('SIGTERM');
   expect((await demo.ended).code).toBe(0);
   expect(collector.headers()['content-type']).toBe('application/x-protobuf');
@@ -93,7 +92,7 @@ it.each([
   ['never answers', () => startTcpServer()],
 ])('runProcess stops gracefully while the collector %s', async (_what, portOf) => {
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await portOf()}` });
-  await demo.untilOutput('"up"');
+  await demo.untilOutput('"ready"');
   demo.kill('SIGTERM');
   const { code, stdout } = await demo.ended;
   expect(code).toBe(0);
@@ -125,7 +124,7 @@ it('startTracing logs one warning while the collector refuses spans', async () =
 it('startTracing warns about an unknown sampler, and samples every trace', async () => {
   const collector = await startTraceCollector();
   const demo = startProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER: 'unknown' });
-  await demo.untilOutput('"up"');
+  await demo.untilOutput('"ready"');
   demo.kill('SIGTERM');
   const lines = linesOf((await demo.ended).stdout);
   expect(lines.find(({ msg }) => msg === 'OpenTelemetry')).toMatchObject({
