@@ -3,6 +3,7 @@ export * from './config.js';
 export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
+export * from './loop.js';
 export * from './metrics.js';
 export * from './queues.js';
 export * from './readiness.js';

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, type CommonConfig } from './config.js';
 import { createLog, redact, type Logger } from './log.js';
+import { startLoop, type Loop } from './loop.js';
 import { createRegistry, serveMetrics, type Registry } from './metrics.js';
 import type { Readiness } from './readiness.js';
 import { startTracing, stopTracing } from './tracing.js';
@@ -94,50 +95,6 @@ export async function runProcess<Config extends CommonConfig & { SHUTDOWN_DELAY_
 function startFault(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `could not start: ${redact(message).trim().replaceAll(/\s+/g, ' ')}`;
-}
-
-/** Repeats work until stopped, with a pause between its runs. Runs never overlap. */
-export interface Loop {
-  stop(): Promise<void>;
-}
-
-/**
- * Starts a loop, which continues after a failed run. `wake` ends the current pause, and does nothing during a run.
- *
- * @param pauseMs between the end of a run and the start of the next
- */
-export function startLoop(
-  run: () => Promise<void>,
-  pauseMs: number | (() => number),
-  onError: (error: unknown) => void,
-): Loop & { wake(): void } {
-  let stopped = false;
-  let wake = (): void => {};
-  const ended = (async () => {
-    while (!stopped) {
-      try {
-        await run();
-      } catch (error) {
-        onError(error);
-      }
-      if (stopped) break;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, typeof pauseMs === 'number' ? pauseMs : pauseMs());
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  })();
-  return {
-    wake: () => wake(),
-    async stop() {
-      stopped = true;
-      wake();
-      await ended;
-    },
-  };
 }
 
 /** Half of the time after which the health page reports a worker's loops as late. */

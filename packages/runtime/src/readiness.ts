@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startLoop } from './lifecycle.js';
+import { startLoop } from './loop.js';
 import { redact, type Logger } from './log.js';
 
 /** The checks that a process must pass to be ready, by name. Each check resolves or throws. */

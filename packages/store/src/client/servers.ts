@@ -1,7 +1,6 @@
 import { callbackify } from 'node:util';
 import pg from 'pg';
 import { UnusableDatabase } from './errors.js';
-import type { Settings } from './settings.js';
 
 /** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
 const SEARCH_MS_MAX = 3_000;
@@ -15,7 +14,11 @@ const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
  *
  * @param settings requested in the start-up packet of each connection, without another round trip
  */
-export function openPool(url: string, settings: Settings, options: pg.PoolConfig): pg.Pool {
+export function openPool(
+  url: string,
+  settings: Readonly<Record<string, string>>,
+  options: pg.PoolConfig,
+): pg.Pool {
   const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
   const servers = hosts
     .split(',')
@@ -24,7 +27,7 @@ export function openPool(url: string, settings: Settings, options: pg.PoolConfig
     ...options,
     ...servers[0],
     ...(servers.length > 1 && { Client: searchingClient(servers) }),
-    verify: (client, done) => void refuseReader(client).then(() => done(), done),
+    verify: callbackify(refuseReader),
   });
   // Without a listener, a connection that breaks while it is verified would end the process.
   return pool.on('connect', (client) => client.on('error', () => {}));
@@ -81,7 +84,7 @@ async function refuseReader(client: pg.ClientBase): Promise<void> {
 }
 
 /** Returns settings in the form of PostgreSQL's command line, which the start-up packet's `options` take. */
-function toCommandLine(settings: Settings): string {
+function toCommandLine(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
     .join(' ');
