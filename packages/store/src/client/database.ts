@@ -92,19 +92,16 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
  * pool while it still waits for its response.
  */
 function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
-  const inUse = new WeakSet<pg.Client>();
-  pool.on('acquire', (client) => inUse.add(client));
+  const socketOf = (client: pg.Client): Socket => client.connection.stream as Socket;
   pool.on('connect', (client) => {
-    const socket = client.connection.stream as Socket;
-    socket.setTimeout(silentMs);
-    // Also emitted for idle connections, which stay open. The next write restarts the timer.
+    const socket = socketOf(client);
     socket.on('timeout', () => {
-      if (!inUse.has(client)) return;
       socket.destroy(Object.assign(new Error('the database does not respond'), { code: 'ETIMEDOUT' }));
     });
   });
+  pool.on('acquire', (client) => socketOf(client).setTimeout(silentMs));
   pool.on('release', (error: unknown, client) => {
-    inUse.delete(client);
+    socketOf(client).setTimeout(0);
     if (error instanceof Error && !(error instanceof pg.DatabaseError)) closeIdle(pool);
   });
 }

@@ -60,13 +60,6 @@ export async function findSettingsFault(client: Pick<pg.ClientBase, 'query'>): P
   return `the database has settings that Onecode does not support, ${rows.map(({ fault }) => fault).join(' and ')}: ${remedies.join('; ')}`;
 }
 
-/** Rights on tables that processes only read or only append to. All other tables need `RIGHTS_USUAL`. */
-const RIGHTS: Readonly<Record<string, readonly string[]>> = {
-  _prisma_migrations: ['select'],
-  audit_entries: ['select', 'insert'],
-};
-const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
-
 /**
  * Returns why a process cannot use the database, in one sentence: a session setting or missing rights. Returns null if nothing is wrong, or
  * before the first migration.
@@ -90,7 +83,9 @@ async function findLack(sql: Sql): Promise<string | null> {
       union all
       select c.relname, string_agg(r.name, ', ' order by r.ordinal)
       from owned o join pg_class c on c.relnamespace = o.schema and c.relowner = o.owner and c.relkind in ('r', 'p') and not c.relispartition
-      cross join lateral jsonb_array_elements_text(coalesce(${JSON.stringify(RIGHTS)}::jsonb -> c.relname, ${JSON.stringify(RIGHTS_USUAL)}::jsonb))
+      -- Processes only read the first table, and only append to the second.
+      cross join lateral unnest(case c.relname when '_prisma_migrations' then array['select']
+        when 'audit_entries' then array['select', 'insert'] else array['select', 'insert', 'update', 'delete'] end)
         with ordinality as r (name, ordinal)
       where not has_table_privilege(c.oid, r.name)
       group by c.relname
