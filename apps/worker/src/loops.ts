@@ -35,7 +35,7 @@ export function startLoops(
   const stopping = new AbortController();
   let due = ALL_WORK;
   const start = (loop: string, pauseMs: number | (() => number), run: () => Promise<void>) =>
-    startLoop(run, pauseMs, repeatedFaults(log, 'error', 'loop run failed', { loop }));
+    startLoop(run, pauseMs, repeatedFaults(log.child({ loop }), 'error', 'loop run failed'));
   /** Starts a loop that the health page watches. */
   const startWatched = (loop: LoopName, pauseMs: number | (() => number), run: () => Promise<void>) => {
     lastRuns[loop] = performance.now();

@@ -1,4 +1,4 @@
-import { pino, type LogFn, type Logger, type LoggerOptions } from 'pino';
+import { pino, type Logger, type LoggerOptions } from 'pino';
 import type { LogLevel } from './config.js';
 
 export type { Logger } from 'pino';
@@ -52,13 +52,6 @@ export function describeError(error: unknown, causes = 0): object {
   };
 }
 
-/** Adds a message to a log call that has only an error: pino would log the error's own message, which `describeError` has not redacted. */
-function withMessage(args: Parameters<LogFn>): Parameters<LogFn> {
-  const [subject, message] = args as [unknown, unknown];
-  const holdsError = subject instanceof Error || (subject as { err?: unknown } | null)?.err instanceof Error;
-  return holdsError && message === undefined ? [subject, 'error'] : args;
-}
-
 /** Lines that cannot be written now are kept up to this size, and further ones are dropped. */
 const UNWRITTEN_BYTES_MAX = 256 * 1024;
 
@@ -73,7 +66,9 @@ export function createLog(processName: string, level: LogLevel): Logger {
     hooks: {
       streamWrite: redact,
       logMethod(args, method) {
-        method.apply(this, withMessage(args));
+        // Without a message, pino would log the error's own message, which `describeError` has not redacted.
+        const hasMessage = typeof args[0] === 'string' || args[1] !== undefined;
+        method.apply(this, hasMessage ? args : [args[0], 'error']);
       },
     },
   };
@@ -96,7 +91,6 @@ export function repeatedFaults(
   log: Logger,
   level: 'warn' | 'error',
   message: string,
-  facts: Readonly<Record<string, string>> = {},
 ): (error: unknown) => void {
   /** When each fault was last logged, and how often it has occurred since. */
   const faults = new Map<string, { loggedAt: number; times: number }>();
@@ -109,7 +103,7 @@ export function repeatedFaults(
       faults.set(fault, { loggedAt, times: times + 1 });
       return;
     }
-    log[level]({ ...facts, err: error, ...(times > 0 && { times: times + 1 }) }, message);
+    log[level]({ err: error, ...(times > 0 && { times: times + 1 }) }, message);
     if (faults.size >= REPEATED_FAULTS_MAX) faults.clear();
     faults.set(fault, { loggedAt: performance.now(), times: 0 });
   };

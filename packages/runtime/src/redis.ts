@@ -92,9 +92,7 @@ function open({ REDIS_URL, REDIS_CA_FILE = '' }: RedisConfig, use: keyof typeof 
 
 /** Returns the prefix of the queues' keys. In a cluster it has braces, which keep all keys on one node, as BullMQ's scripts require. */
 export function keyPrefix({ REDIS_URL, QUEUE_PREFIX }: RedisConfig): string {
-  const needsBraces =
-    parseRedisAddress(REDIS_URL).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(QUEUE_PREFIX);
-  return needsBraces ? `{${QUEUE_PREFIX}}` : QUEUE_PREFIX;
+  return parseRedisAddress(REDIS_URL).kind === 'cluster' ? `{${QUEUE_PREFIX}}` : QUEUE_PREFIX;
 }
 
 /**

@@ -212,8 +212,7 @@ it.each([
   ['redis://h', 'onecode', 'onecode'],
   ['redis+sentinel://h:1/main', 'onecode', 'onecode'],
   ['redis+cluster://h:1', 'onecode', '{onecode}'],
-  ['redis+cluster+tls://h:1', 'a{b}c', 'a{b}c'],
-  ['redis+cluster://h:1', '{}', '{{}}'],
+  ['redis+cluster+tls://h:1', 'other', '{other}'],
 ])('keyPrefix for %s with QUEUE_PREFIX=%s returns %s', (url, prefix, keys) => {
   expect(keyPrefix({ REDIS_URL: url, QUEUE_PREFIX: prefix })).toBe(keys);
 });

@@ -7,17 +7,16 @@ describe('repeatedFaults', () => {
   it('logs a new fault immediately, and an equal one at most once a minute, with its count', () => {
     let now = 0;
     mock.method(performance, 'now', () => now);
-    const lines: { times?: number; message: string; loop: string }[] = [];
+    const lines: { times?: number; message: string }[] = [];
     const log = createLog('demo', 'error');
-    log.error = (facts: { err: Error; times?: number; loop: string }) => {
-      const { err, loop, times } = facts;
-      lines.push({ loop, message: err.message, ...(times !== undefined && { times }) });
+    log.error = ({ err, times }: { err: Error; times?: number }) => {
+      lines.push({ message: err.message, ...(times !== undefined && { times }) });
     };
-    const report = repeatedFaults(log, 'error', 'loop run failed', { loop: 'sweep' });
+    const report = repeatedFaults(log, 'error', 'loop run failed');
     const faults = (text: string, count: number): void => {
       for (let n = 0; n < count; n += 1) report(new Error(text));
     };
-    const line = (message: string) => ({ loop: 'sweep', message });
+    const line = (message: string) => ({ message });
 
     faults('no right', 100);
     faults('away', 1);

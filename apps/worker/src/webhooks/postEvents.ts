@@ -21,7 +21,7 @@ export function createEventRun(context: EventContext): {
 } {
   const { database, log, stopTimeout } = context;
   const busy = new Map<string, Promise<void>>();
-  const onFault = repeatedFaults(log, 'error', 'event posting failed', {});
+  const onFault = repeatedFaults(log, 'error', 'event posting failed');
   return {
     async run() {
       if (stopTimeout.aborted || busy.size >= RECEIVERS_MAX) return;
