@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
-import { requestLog, requestSpan, type Readiness } from '@onecode/runtime';
+import { observeRequests, type Readiness } from '@onecode/runtime';
 import { readSettings } from '@onecode/store/accounts';
 import { answerJson, answerText, problemWriter } from './answer.js';
 import type { ApiContext } from './context.js';
@@ -19,11 +19,7 @@ export function createApp(context: ApiContext): Express {
   app.disable('x-powered-by');
   app.enable('strict routing').enable('case sensitive routing');
 
-  app.use(
-    requestLog(log, routeOf),
-    requestSpan(TRACED, routeOf),
-    prepareRequests(metrics.requests, config.BASE_URL),
-  );
+  app.use(observeRequests(log, TRACED, routeOf), prepareRequests(metrics.requests, config.BASE_URL));
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
   // Express tries the paths in this order, and most requests are webhooks.

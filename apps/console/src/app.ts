@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
-import { requestLog, requestSpan } from '@onecode/runtime';
+import { observeRequests } from '@onecode/runtime';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
@@ -38,8 +38,7 @@ export function createApp(dependencies: ConsoleDependencies): Express {
   app.set('trust proxy', config.PROXY_HOPS);
 
   app.use(
-    requestLog(log, routeOf),
-    requestSpan(TRACED, routeOf),
+    observeRequests(log, TRACED, routeOf),
     securityHeaders(config.CONSOLE_URL),
     sameOrigin(config.CONSOLE_URL),
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
+import { endRequestSpan, runInSpan, startRequestSpan } from './tracing.js';
 
 /** The maximum size of a request's address and headers together: half of Node's limit. */
 export const HEADER_BYTES_MAX = 8 * 1024;
@@ -51,12 +52,15 @@ const FACTS = Symbol('request facts');
 type Identified = IncomingMessage & { [FACTS]?: RequestFacts };
 
 /**
- * Returns middleware that gives each request an id and logs one line after its response.
+ * Returns middleware that gives each request an id, logs one line after its response, and traces it in a span that continues the caller's
+ * trace.
  *
+ * @param traced matches the paths that are traced
  * @param routeOf returns the route's pattern, not the path
  */
-export function requestLog(
+export function observeRequests(
   log: Logger,
+  traced: RegExp,
   routeOf: (request: IncomingMessage) => string,
 ): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
   return (request, response, next) => {
@@ -64,28 +68,23 @@ export function requestLog(
     const beganAt = performance.now();
     (request as Identified)[FACTS] = facts;
     response.setHeader('X-Request-Id', facts.request_id);
+    const span = startRequestSpan(request, facts.request_id, traced);
+    facts.trace_id = span?.spanContext().traceId;
     response.once('close', () => {
-      log.info(
-        {
-          ...facts,
-          duration_ms: Math.round(performance.now() - beganAt),
-          method: request.method,
-          route: routeOf(request),
-          status: statusOf(response),
-        },
-        'request finished',
-      );
+      const { method } = request;
+      const route = routeOf(request);
+      // A client that left before the response has no status. Node's default would be 200.
+      const status = response.headersSent ? response.statusCode : undefined;
+      const duration_ms = Math.round(performance.now() - beganAt);
+      log.info({ ...facts, duration_ms, method, route, status }, 'request finished');
+      if (span !== null) endRequestSpan(span, `${method} ${route}`, route, status);
     });
-    next();
+    if (span === null) next();
+    else runInSpan(span, next);
   };
 }
 
-/** Returns the status of a response; undefined if the client left before it. Node's default would be 200. */
-export function statusOf({ headersSent, statusCode }: ServerResponse): number | undefined {
-  return headersSent ? statusCode : undefined;
-}
-
-/** Returns the fields of a request's log lines, to which later middleware adds. The request must have passed `requestLog`. */
+/** Returns the fields of a request's log lines, to which later middleware adds. The request must have passed `observeRequests`. */
 export function requestFacts(request: IncomingMessage): RequestFacts {
   return (request as Identified)[FACTS]!;
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   context,
@@ -17,7 +17,6 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { CommonConfig } from './config.js';
-import { requestFacts, statusOf } from './http.js';
 import { repeatedFaults, type Logger } from './log.js';
 import { VERSION } from './version.js';
 
@@ -111,36 +110,32 @@ export function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/**
- * Returns middleware that starts a span for each traced request, which continues the caller's trace. It runs after `requestLog`.
- *
- * @param traced matches the paths that are traced
- * @param routeOf returns the route's pattern, not the path
- */
-export function requestSpan(
+/** Starts the span of a request, which continues the caller's trace. @returns null without tracing, or if `traced` does not match the path */
+export function startRequestSpan(
+  { method = '', url = '', headers }: IncomingMessage,
+  requestId: string,
   traced: RegExp,
-  routeOf: (request: IncomingMessage) => string,
-): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
-  return (request, response, next) => {
-    if (tracer === null || !traced.test(request.url ?? '')) return next();
-    const { method = '', headers } = request;
-    const facts = requestFacts(request);
-    const attributes = { 'http.request.method': method, 'onecode.request_id': facts.request_id };
-    const parent = propagation.extract(ROOT_CONTEXT, headers);
-    tracer.startActiveSpan(method, { kind: SpanKind.SERVER, attributes }, parent, (span) => {
-      facts.trace_id = span.spanContext().traceId;
-      response.once('close', () => {
-        const route = routeOf(request);
-        const status = statusOf(response);
-        span.updateName(`${method} ${route}`);
-        span.setAttribute('http.route', route);
-        if (status !== undefined) span.setAttribute('http.response.status_code', status);
-        if (status !== undefined && status >= 500) markFailed(span, String(status));
-        span.end();
-      });
-      next();
-    });
-  };
+): Span | null {
+  if (tracer === null || !traced.test(url)) return null;
+  const attributes = { 'http.request.method': method, 'onecode.request_id': requestId };
+  return tracer.startSpan(
+    method,
+    { kind: SpanKind.SERVER, attributes },
+    propagation.extract(ROOT_CONTEXT, headers),
+  );
+}
+
+/** Runs work with an active span. */
+export function runInSpan(span: Span, work: () => void): void {
+  context.with(trace.setSpan(ROOT_CONTEXT, span), work);
+}
+
+/** Ends the span of a request. @param status undefined without a response */
+export function endRequestSpan(span: Span, name: string, route: string, status: number | undefined): void {
+  span.updateName(name).setAttribute('http.route', route);
+  if (status !== undefined) span.setAttribute('http.response.status_code', status);
+  if (status !== undefined && status >= 500) markFailed(span, String(status));
+  span.end();
 }
 
 /** Returns the `traceparent` of a span; null without tracing. */

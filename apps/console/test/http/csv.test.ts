@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import fc from 'fast-check';
 import type { Locale } from '@onecode/domain';
-import { createLog, requestLog } from '@onecode/runtime';
+import { createLog, observeRequests } from '@onecode/runtime';
 import {
   buildCaller,
   buildSender,
@@ -226,7 +226,7 @@ describe('a download that fails', () => {
     throw new Error('the database is gone');
   };
   const log = createLog('console', 'silent');
-  app.use(requestLog(log, ({ url = '' }) => url));
+  app.use(observeRequests(log, /^$/, ({ url = '' }) => url));
   app.get('/:pages', (request, response) =>
     sendCsv(
       request,
