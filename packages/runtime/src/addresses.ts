@@ -94,10 +94,7 @@ export function parseRedisAddress(text: string) {
       host: hostname.replace(/^\[(.*)\]$/, '$1'),
       ...(port !== '' && { port: Number(port) }),
     })),
-    user: {
-      ...(username !== '' && { username: decodeURIComponent(username) }),
-      ...(password !== '' && { password: decodeURIComponent(password) }),
-    },
+    user: { username: decodeURIComponent(username), password: decodeURIComponent(password) },
     master: decodeURIComponent(master),
     db: Number(db),
   };

@@ -82,10 +82,8 @@ function open({ REDIS_URL, REDIS_CA_FILE = '' }: RedisConfig, use: keyof typeof 
         ...(isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
         sentinelCommandTimeout: ANSWER_MS_MAX,
         // A sentinel without a password accepts any password of its default user.
-        ...(user.password !== undefined && {
-          sentinelUsername: 'default',
-          sentinelPassword: user.password,
-        }),
+        sentinelUsername: user.password && 'default',
+        sentinelPassword: user.password,
       });
   }
 }

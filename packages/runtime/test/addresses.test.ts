@@ -96,7 +96,7 @@ const SERVERS_TWO = [
 ];
 
 describe('parseRedisAddress', () => {
-  const DEFAULTS = { kind: 'server', isTls: false, user: {}, master: '', db: 0 };
+  const DEFAULTS = { kind: 'server', isTls: false, user: { username: '', password: '' }, master: '', db: 0 };
   it.each([
     [
       'redis://u:p%40%3A%2F@h:1/2',
@@ -122,7 +122,7 @@ describe('parseRedisAddress', () => {
         kind: 'cluster',
         isTls: true,
         servers: [{ host: '::1', port: 7_000 }],
-        user: { password: 'secret' },
+        user: { username: '', password: 'secret' },
       },
     ],
   ])('parses %s', (text, address) => {
