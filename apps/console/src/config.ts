@@ -25,9 +25,9 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
     PORT: port(3001),
     HOST: text(''),
-    BASE_URL: address(['http', 'https']),
-    API_URL: address(['http', 'https'], ''),
-    CONSOLE_URL: address(['http', 'https']),
+    BASE_URL: address(),
+    API_URL: address(''),
+    CONSOLE_URL: address(),
     SUPPORT_URL: variable(parseSupportUrl, ''),
     OIDC_ISSUER: variable(parseIssuer, ''),
     OIDC_CLIENT_ID: text(''),
@@ -38,7 +38,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
     // Only if NUMBER_PEPPER is derived from it.
     CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
-    WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+    WHATSAPP_API_URL: address('https://graph.facebook.com/v25.0'),
     ...PROXY,
     PROXY_HOPS: wholeNumber(0, 9, 0),
     EVENT_ADDRESSES,
@@ -77,7 +77,7 @@ function parseSupportUrl(value: string): string {
 
 /** The issuer of an OpenID provider, without slashes at its end. Only an issuer on this machine may be without TLS. */
 function parseIssuer(value: string): string {
-  const issuer = parsePlainAddress(value, ['https', 'http']);
+  const issuer = parsePlainAddress(value);
   const { protocol, hostname } = new URL(issuer);
   if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
     throw new Error('must begin with https://: http:// is for a provider on this machine');

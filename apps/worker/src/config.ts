@@ -4,10 +4,10 @@ import {
   COMMON_VARIABLES,
   ConfigError,
   EVENT_ADDRESSES,
-  parseServerAddress,
   PROXY,
   readConfig,
   secret,
+  serverAddress,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
@@ -18,15 +18,15 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     ...COMMON_VARIABLES,
     DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
     SECRET_KEY: secret(variable(parseKeyring)),
-    WHATSAPP_API_URL: address(['http', 'https']),
+    WHATSAPP_API_URL: address(),
     ...PROXY,
     DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
     DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
     PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
     DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
-    SMTP_URL: secret(variable(parseSmtpUrl, '')),
+    SMTP_URL: secret(serverAddress(['smtp', 'smtps'], '')),
     MAIL_FROM: variable(parseMailFrom, ''),
-    CONSOLE_URL: address(['http', 'https'], ''),
+    CONSOLE_URL: address(''),
     EVENT_ADDRESSES,
   });
   if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
@@ -35,13 +35,6 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     ...config,
     CONSOLE_URL: config.CONSOLE_URL && new URL(config.CONSOLE_URL).origin,
   };
-}
-
-/** Returns the value if it is `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte; otherwise throws. */
-function parseSmtpUrl(value: string): string {
-  const { pathname } = parseServerAddress(value, ['smtp', 'smtps']);
-  if (!/^\/?$/.test(pathname)) throw new Error('must have no path');
-  return value;
 }
 
 /**

@@ -28,10 +28,10 @@ export function parseServerAddress(text: string, schemes: readonly string[]): UR
   return url;
 }
 
-/** Checks an address with only a scheme, host, port and path, and returns it without trailing slashes. @throws Error */
-export function parsePlainAddress(text: string, schemes: readonly string[]): string {
+/** Checks an HTTP address with only a scheme, host, port and path, and returns it without trailing slashes. @throws Error */
+export function parsePlainAddress(text: string): string {
   if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
-  parseServerAddress(text, schemes);
+  parseServerAddress(text, ['http', 'https']);
   return text.replace(/(?<!\/)\/+$/, '');
 }
 

@@ -6,7 +6,7 @@ import {
   parseServerAddress,
 } from './addresses.js';
 
-export { parsePlainAddress, parseServerAddress } from './addresses.js';
+export { parsePlainAddress } from './addresses.js';
 
 /** Thrown if the environment is invalid. Each fault is one line and does not contain the value. */
 export class ConfigError extends Error {
@@ -115,9 +115,14 @@ export function text(fallback?: string): Variable<string> {
   }, fallback);
 }
 
-/** Returns a variable for an absolute URL with one of these schemes. Trailing slashes are removed. */
-export function address(schemes: readonly string[], fallback?: string): Variable<string> {
-  return variable((value) => parsePlainAddress(value, schemes), fallback);
+/** Returns a variable for an absolute HTTP URL. Trailing slashes are removed. */
+export function address(fallback?: string): Variable<string> {
+  return variable(parsePlainAddress, fallback);
+}
+
+/** Returns a variable for the address of a server, with one of these schemes. */
+export function serverAddress(schemes: readonly string[], fallback?: string): Variable<string> {
+  return variable((value) => parseServerAddress(value, schemes) && value, fallback);
 }
 
 /** Returns a variable for the address of PostgreSQL: one or several servers, or the folder of a socket. */
@@ -171,7 +176,7 @@ export const COMMON_VARIABLES = {
   METRICS_PORT: port(0),
   LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   // The address turns tracing on. OpenTelemetry's SDK reads its other variables itself.
-  OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
+  OTEL_EXPORTER_OTLP_ENDPOINT: address(''),
   OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf'),
 };
 
@@ -179,7 +184,7 @@ export type CommonConfig = Config<typeof COMMON_VARIABLES>;
 
 /** The proxy of calls to Meta. */
 export const PROXY = {
-  HTTPS_PROXY: variable((value) => parseServerAddress(value, ['http', 'https']) && value, ''),
+  HTTPS_PROXY: serverAddress(['http', 'https'], ''),
   NO_PROXY: text(''),
 };
 

@@ -172,14 +172,12 @@ describe('parseRedisAddress', () => {
 });
 
 describe('parsePlainAddress', () => {
-  const SCHEMES = ['http', 'https'];
-
   it.each([
     ['https://x.test/v25.0//', 'https://x.test/v25.0'],
     ['http://[::1]:1', 'http://[::1]:1'],
     ['https://ü.test/%C3%BC', 'https://ü.test/%C3%BC'],
   ])('reads %s as %s', (url, address) => {
-    expect(parsePlainAddress(url, SCHEMES)).toBe(address);
+    expect(parsePlainAddress(url)).toBe(address);
   });
 
   const SCHEME = 'must be an address that begins with http:// or https://';
@@ -202,7 +200,7 @@ describe('parsePlainAddress', () => {
     ['https://leaked.1.2.3.4.5', MALFORMED],
     ['https://lea<ked', MALFORMED],
   ])('refuses %j without quoting it', (url, fault) => {
-    const found = faultOf(() => parsePlainAddress(url, SCHEMES));
+    const found = faultOf(() => parsePlainAddress(url));
     expect(found).toMatch(fault);
     expect(found).not.toMatch(/leaked|Invalid URL|malformed/);
   });

@@ -17,7 +17,7 @@ import {
 describe('readConfig', () => {
   const SPECS = {
     DATABASE_URL: databaseAddress(),
-    BASE_URL: address(['http', 'https'], 'http://localhost'),
+    BASE_URL: address('http://localhost'),
     PORT: port(),
     ATTEMPTS: wholeNumber(1, 20, 5),
     LEVEL: oneOf(['info', 'debug'], 'info'),

@@ -65,7 +65,7 @@ async function examine(): Promise<DeploymentCheck[]> {
     SECRET_KEY: optionalKeyring,
     NUMBER_PEPPER: optionalKeyring,
     CODE_PEPPER: optionalKeyring,
-    BASE_URL: address(['http', 'https'], ''),
+    BASE_URL: address(''),
     QUEUE_PREFIX: text('onecode'),
     REDIS_URL: secret(text('')),
     ...redisAddress,

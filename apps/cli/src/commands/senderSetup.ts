@@ -136,7 +136,7 @@ ${example('sender setup --business-account 102290129340398 --number +15550783881
 const readSetupConfig = () =>
   readConfig(environment(), {
     ...KEY_VARIABLES,
-    WHATSAPP_API_URL: address(['http', 'https'], 'https://graph.facebook.com/v25.0'),
+    WHATSAPP_API_URL: address('https://graph.facebook.com/v25.0'),
     ...PROXY,
   });
 
