@@ -1,10 +1,7 @@
 import { healthFindings } from '@onecode/domain';
 import {
-  closeHttpServer,
   createReadiness,
-  endConnectionsAfterAnswers,
   gaugeConnections,
-  listen,
   openQueues,
   refuseUnfitDatabase,
   RELEASE,
@@ -84,16 +81,12 @@ await runProcess('api', readApiConfig, async (config, log, registry) => {
     traffic,
     readiness,
   });
-  const server = createHttpServer(app, config);
-  await listen(server, config.PORT, config.HOST);
 
   return {
     readiness,
     presence,
-    address: server.address(),
-    drain: () => endConnectionsAfterAnswers(server),
+    server: createHttpServer(app, config),
     async stop() {
-      await closeHttpServer(server);
       await flushLoop.stop();
       await flush().catch(onFlushFault);
     },

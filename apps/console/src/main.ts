@@ -1,9 +1,6 @@
 import {
-  closeHttpServer,
   createReadiness,
-  endConnectionsAfterAnswers,
   gaugeConnections,
-  listen,
   openQueues,
   refuseUnfitDatabase,
   RELEASE,
@@ -25,8 +22,6 @@ await runProcess('console', readConsoleConfig, async (config, log, registry) => 
   const presence = createPresence(database, { kind: 'console', release: RELEASE });
   await refuseUnfitDatabase(presence);
   const queues = openQueues(config);
-  const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
-  await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, database.pool);
   const readiness = createReadiness(
     log,
@@ -37,8 +32,6 @@ await runProcess('console', readConsoleConfig, async (config, log, registry) => 
   return {
     readiness,
     presence,
-    address: server.address(),
-    drain: () => endConnectionsAfterAnswers(server),
-    stop: () => closeHttpServer(server),
+    server: createHttpServer().on('request', createApp({ config, database, queues, log })),
   };
 });

@@ -1,6 +1,8 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, type CommonConfig } from './config.js';
+import { closeHttpServer, endConnectionsAfterAnswers, listen } from './http.js';
 import { createLog, redact, type Logger } from './log.js';
 import { startLoop, type Loop } from './loop.js';
 import { createRegistry, serveMetrics, type Registry } from './metrics.js';
@@ -8,16 +10,14 @@ import type { Readiness } from './readiness.js';
 import { startTracing, stopTracing } from './tracing.js';
 import { COMMIT, VERSION } from './version.js';
 
-/** A process that has started. */
+/** The parts of a process that has started. */
 interface Running {
   readiness: Readiness;
   presence: Presence;
-  /** Where it takes requests. */
-  address?: AddressInfo | string | null;
-  /** Called when the process begins to report that it is not ready. It still takes work. */
-  drain?: () => void;
-  /** Stops taking work, and finishes or releases the work in progress. The exit of the process closes its connections. */
-  stop: () => Promise<void>;
+  /** Takes requests at `PORT` from the end of the start until the stop. */
+  server?: Server;
+  /** Stops other work, and finishes or releases the work in progress. The exit of the process closes its connections. */
+  stop?: () => Promise<void>;
 }
 
 /**
@@ -31,11 +31,14 @@ const SMALL_HEAP = '--heap-growing-percent=30';
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process: starts it, then serves its metrics and records its presence until a signal. An invalid configuration or a failed start
- * ends it with one line for each fault and exit code 1. After SIGTERM or SIGINT, it reports that it is not ready and still takes
- * work for its shutdown delay. Then it stops gracefully, with exit code 0, and exports its remaining spans. An uncaught error ends it with exit code 1, because it leaves an unknown state.
+ * Runs a process: starts it, then takes requests, serves its metrics and records its presence until a signal. An invalid configuration or a
+ * failed start ends it with one line for each fault and exit code 1. After SIGTERM or SIGINT, it reports that it is not ready and still
+ * takes work for its shutdown delay. Then it stops gracefully, with exit code 0, and exports its remaining spans. An uncaught error ends it
+ * with exit code 1, because it leaves an unknown state.
  */
-export async function runProcess<Config extends CommonConfig & { SHUTDOWN_DELAY_MS?: number }>(
+export async function runProcess<
+  Config extends CommonConfig & { PORT?: number; HOST?: string; SHUTDOWN_DELAY_MS?: number },
+>(
   name: string,
   readConfig: (env: NodeJS.ProcessEnv) => Config,
   start: (config: Config, log: Logger, registry: Registry) => Promise<Running>,
@@ -56,10 +59,12 @@ export async function runProcess<Config extends CommonConfig & { SHUTDOWN_DELAY_
     await startTracing(`onecode-${name}`, config, log);
     const registry = createRegistry(name);
     running = await start(config, log, registry);
-    const { address, readiness, presence } = running;
+    const { server, readiness, presence } = running;
+    if (server !== undefined) await listen(server, config.PORT ?? 0, config.HOST);
     const metricsServer = await serveMetrics(registry, config, readiness);
     presenceLoop = await startPresence(presence, log);
-    log.info({ address, metrics_port: (metricsServer.address() as AddressInfo).port }, 'ready');
+    const metricsPort = (metricsServer.address() as AddressInfo).port;
+    log.info({ address: server?.address(), metrics_port: metricsPort }, 'ready');
   } catch (error) {
     const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
@@ -71,17 +76,19 @@ export async function runProcess<Config extends CommonConfig & { SHUTDOWN_DELAY_
   });
 
   const { SHUTDOWN_DELAY_MS: delayMs = 0 } = config;
+  const { server, readiness, stop } = running;
   const signal = await signalled;
   log.info({ signal, ...(delayMs > 0 && { delay_ms: delayMs }) }, 'stopping');
-  running.readiness.drain();
-  running.drain?.();
+  readiness.drain();
+  if (server !== undefined) endConnectionsAfterAnswers(server);
   await new Promise((resolve) => setTimeout(resolve, delayMs));
   setTimeout(() => {
     log.warn('stop timed out');
     process.exit(0);
   }, STOP_MS_MAX);
   try {
-    await running.stop();
+    if (server !== undefined) await closeHttpServer(server);
+    await stop?.();
     await presenceLoop.stop();
     await stopTracing();
     log.info('stopped');

@@ -23,19 +23,18 @@ function startProcess(parts: {
   stop?: string;
 }): ModuleProcess {
   return startModule(
-    `import { createReadiness, runProcess } from '@onecode/runtime';
+    `import { runProcess } from '@onecode/runtime';
      const alive = setInterval(() => {}, 1000);
      ${parts.before ?? ''}
      const readConfig = () => (${JSON.stringify({ ...CONFIG, METRICS_PORT: parts.port ?? 0, SHUTDOWN_DELAY_MS: parts.delayMs })});
      await runProcess('demo', readConfig, async (config, log) => {
        ${parts.start ?? ''}
        return {
-         readiness: createReadiness(log, {}),
+         readiness: { failedChecks: async () => [], drain() { ${parts.drain ?? ''} } },
          presence: {
            report: async () => { ${parts.report ?? 'return null;'} },
            end: async () => log.info('presence ended'),
          },
-         drain() { ${parts.drain ?? ''} },
          async stop() { ${parts.stop ?? ''} },
        };
      });`,
