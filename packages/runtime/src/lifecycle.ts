@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ConfigError, type CommonConfig } from './config.js';
 import { closeHttpServer, endConnectionsAfterAnswers, listen } from './http.js';
 import { createLog, redact, type Logger } from './log.js';
-import { startLoop, type Loop } from './loop.js';
+import { startLoop } from './loop.js';
 import { createRegistry, serveMetrics, type Registry } from './metrics.js';
 import type { Readiness } from './readiness.js';
 import { startTracing, stopTracing } from './tracing.js';
@@ -51,7 +51,6 @@ export async function runProcess<
   let config: Config;
   let log: Logger;
   let running: Running;
-  let presenceLoop: Loop;
   try {
     config = readConfig(process.env);
     log = createLog(name, config.LOG_LEVEL);
@@ -59,10 +58,9 @@ export async function runProcess<
     await startTracing(`onecode-${name}`, config, log);
     const registry = createRegistry(name);
     running = await start(config, log, registry);
-    const { server, readiness, presence } = running;
+    const { server, readiness } = running;
     if (server !== undefined) await listen(server, config.PORT ?? 0, config.HOST);
     const metricsServer = await serveMetrics(registry, config, readiness);
-    presenceLoop = await startPresence(presence, log);
     const metricsPort = (metricsServer.address() as AddressInfo).port;
     log.info({ address: server?.address(), metrics_port: metricsPort }, 'ready');
   } catch (error) {
@@ -75,8 +73,12 @@ export async function runProcess<
     process.exit(1);
   });
 
+  const { server, readiness, presence, stop } = running;
+  const onReportFault = (error: unknown): void => log.debug({ err: error }, 'presence report failed');
+  // Only after the start: a process that failed to start, for example because its port is in use, is not recorded.
+  const presenceLoop = startLoop(() => recordPresence(presence, log), REPORT_PAUSE_MS, onReportFault);
+
   const { SHUTDOWN_DELAY_MS: delayMs = 0 } = config;
-  const { server, readiness, stop } = running;
   const signal = await signalled;
   log.info({ signal, ...(delayMs > 0 && { delay_ms: delayMs }) }, 'stopping');
   readiness.drain();
@@ -90,6 +92,7 @@ export async function runProcess<
     if (server !== undefined) await closeHttpServer(server);
     await stop?.();
     await presenceLoop.stop();
+    await presence.end().catch(onReportFault);
     await stopTracing();
     log.info('stopped');
     process.exit(0);
@@ -122,25 +125,10 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
   if (fault !== null) throw new ConfigError([fault]);
 }
 
-/**
- * Records now and every five seconds that this process is running, and records its stop. If the database was unavailable before, it is
- * checked when it becomes available; a process that cannot work with it ends with exit code 1. This runs after the start has succeeded, so
- * that a process that failed to start (for example because its port is in use) is not recorded.
- */
-async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
-  const logFailure = (error: unknown): void => log.debug({ err: error }, 'presence report failed');
-  const record = async (): Promise<void> => {
-    const fault = await report();
-    if (fault === null) return;
-    log.fatal({ fault }, 'database schema incompatible');
-    process.exit(1);
-  };
-  await record().catch(logFailure);
-  const loop = startLoop(record, REPORT_PAUSE_MS, logFailure);
-  return {
-    async stop() {
-      await loop.stop();
-      await end().catch(logFailure);
-    },
-  };
+/** Records that the process runs. Ends it with exit code 1 if it cannot work with a database that was unavailable at the start. */
+async function recordPresence({ report }: Presence, log: Logger): Promise<void> {
+  const fault = await report();
+  if (fault === null) return;
+  log.fatal({ fault }, 'database schema incompatible');
+  process.exit(1);
 }
