@@ -18,15 +18,6 @@ export async function listen(server: Server, port: number, host?: string): Promi
   await once(server, 'listening');
 }
 
-/**
- * Closes connections after their next response, so that clients with persistent connections move to another process before this one stops.
- */
-export function endConnectionsAfterAnswers(server: Server): void {
-  server.prependListener('request', (_request, response: ServerResponse) => {
-    response.shouldKeepAlive = false;
-  });
-}
-
 /** How long a request in progress may take when the process stops. */
 const REQUEST_MS_MAX = 6_000;
 

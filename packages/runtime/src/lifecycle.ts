@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError, type CommonConfig } from './config.js';
-import { closeHttpServer, endConnectionsAfterAnswers, listen } from './http.js';
-import { createLog, redact, type Logger } from './log.js';
+import { closeHttpServer, listen } from './http.js';
+import { createLog, faultLine, type Logger } from './log.js';
 import { startLoop } from './loop.js';
 import { createRegistry, serveMetrics, type Registry } from './metrics.js';
 import type { Readiness } from './readiness.js';
@@ -64,7 +64,7 @@ export async function runProcess<
     const metricsPort = (metricsServer.address() as AddressInfo).port;
     log.info({ address: server?.address(), metrics_port: metricsPort }, 'ready');
   } catch (error) {
-    const lines = error instanceof ConfigError ? error.faults : [startFault(error)];
+    const lines = error instanceof ConfigError ? error.faults : [`could not start: ${faultLine(error)}`];
     for (const line of lines) process.stderr.write(`${name}: ${line}\n`);
     process.exit(1);
   }
@@ -82,7 +82,8 @@ export async function runProcess<
   const signal = await signalled;
   log.info({ signal, ...(delayMs > 0 && { delay_ms: delayMs }) }, 'stopping');
   readiness.drain();
-  if (server !== undefined) endConnectionsAfterAnswers(server);
+  // Closes each connection after its next response, so that clients with persistent connections move to another process.
+  server?.prependListener('request', (_request, response) => (response.shouldKeepAlive = false));
   await new Promise((resolve) => setTimeout(resolve, delayMs));
   setTimeout(() => {
     log.warn('stop timed out');
@@ -100,11 +101,6 @@ export async function runProcess<
     log.error({ err: error }, 'stop failed');
     process.exit(1);
   }
-}
-
-function startFault(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return `could not start: ${redact(message).trim().replaceAll(/\s+/g, ' ')}`;
 }
 
 /** Half of the time after which the health page reports a worker's loops as late. */

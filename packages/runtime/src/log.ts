@@ -18,8 +18,18 @@ const SECRETS: readonly [RegExp, string][] = [
 ];
 
 /** Returns the text with its secrets replaced. */
-export function redact(line: string): string {
+function redact(line: string): string {
   return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
+}
+
+const FAULT_LENGTH_MAX = 300;
+
+/** Returns an error in one line without secrets. Errors of connections to several addresses have a code, but no message. */
+export function faultLine(error: unknown): string {
+  const { message, code, name } = error as NodeJS.ErrnoException;
+  return redact(message.trim() || code || name)
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, FAULT_LENGTH_MAX);
 }
 
 /** A frame of a stack trace. Unlike a line of the message, it ends with a position. */

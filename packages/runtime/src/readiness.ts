@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startLoop } from './loop.js';
-import { redact, type Logger } from './log.js';
+import { faultLine, type Logger } from './log.js';
 
 /** The checks that a process must pass to be ready, by name. Each check resolves or throws. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
@@ -68,17 +68,13 @@ function watchService(log: Logger, service: string, check: () => Promise<void>):
 }
 
 const CHECK_MS_MAX = 1_000;
-const REASON_LENGTH_MAX = 200;
 
-/** Runs a check. @returns the first line of the fault without secrets, or null if the check passed */
+/** Runs a check. @returns the fault in one line without secrets, or null if the check passed */
 async function faultOf(check: () => Promise<void>): Promise<string | null> {
   const late = wait(CHECK_MS_MAX, 'no response within a second', { ref: false });
   try {
     return await Promise.race([check().then(() => null), late]);
   } catch (error) {
-    // Errors of connections to several addresses have no message.
-    const { message, code, name } = error as NodeJS.ErrnoException;
-    const [line = ''] = redact(message.trim() || code || name).split('\n');
-    return line.slice(0, REASON_LENGTH_MAX);
+    return faultLine(error);
   }
 }
