@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
@@ -139,6 +140,25 @@ it.each([
   await withDatabase(readConfig({ URL: url }, { URL: databaseAddress() }).URL, pingDatabase);
   server.close();
   await rm(folder, { recursive: true });
+});
+
+it('a connection that breaks before it is known to accept writes fails its statement, and not the process', async () => {
+  const AUTHENTICATED = Buffer.from('R\0\0\0\x08\0\0\0\0');
+  const READY = Buffer.from('Z\0\0\0\x05I');
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write(Buffer.concat([AUTHENTICATED, READY]));
+      socket.once('data', () => socket.destroy());
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await withDatabase(`postgresql://user@127.0.0.1:${port}/database`, async (database) => {
+    await expect(pingDatabase(database)).rejects.toThrow('Connection terminated unexpectedly');
+    await expect(pingDatabase(database)).rejects.toThrow('Connection terminated unexpectedly');
+    expect(database.pool.totalCount).toBe(0);
+  });
+  server.close();
 });
 
 const PGBOUNCER = findPgBouncer();
