@@ -76,9 +76,8 @@ await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
     readiness,
     presence,
     async stop() {
-      const timer = setTimeout(() => stopTimeout.abort(), STOP_WAIT_MS_MAX);
+      setTimeout(() => stopTimeout.abort(), STOP_WAIT_MS_MAX);
       await Promise.all([consumers.close(), loops.stop()]);
-      clearTimeout(timer);
       await trafficLoop.stop();
       await traffic.flush(database).catch(onFlushFault);
     },

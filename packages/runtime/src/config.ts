@@ -159,6 +159,7 @@ export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
 /** The connection to Redis. */
 export const REDIS_ADDRESS = {
   REDIS_URL: secret(variable((value) => parseRedisAddress(value) && value)),
+  // PEM certificates of the authorities that sign Redis's certificate. By default, Node's trusted authorities.
   REDIS_CA_FILE: variable(readTextFile, ''),
 };
 

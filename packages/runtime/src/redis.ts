@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress } from './addresses.js';
+import type { CommonConfig } from './config.js';
 
 /** The time limit of a command. */
 const ANSWER_MS_MAX = 2_000;
@@ -24,13 +25,8 @@ const USES = {
 } satisfies Record<string, RedisOptions>;
 
 /** Environment variables of the connection to Redis. */
-export interface RedisConfig {
-  REDIS_URL: string;
-  /** PEM certificates of the authorities that sign Redis's certificate. By default, Node's trusted authorities. */
-  REDIS_CA_FILE?: string;
-  /** Separates this service's queues from other keys in the same Redis. */
-  QUEUE_PREFIX: string;
-}
+export type RedisConfig = Pick<CommonConfig, 'REDIS_URL' | 'QUEUE_PREFIX'> &
+  Partial<Pick<CommonConfig, 'REDIS_CA_FILE'>>;
 
 export type RedisConnection = Redis | Cluster;
 
