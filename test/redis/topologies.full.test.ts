@@ -19,7 +19,7 @@ function openQueue(url: string, ca = '') {
   const done: string[] = [];
   const deliveryQueue = openQueues(config);
   const connection = connectRedis(config, 'consume');
-  const consumer = new Consumer('deliver', async (job) => done.push(job.data.sendId), {
+  const consumer = new Consumer('deliver', async (job) => done.push(String(job.data.sendId)), {
     connection,
     prefix: keyPrefix(config),
   });
