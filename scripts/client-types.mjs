@@ -1,13 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PROBLEMS } from '@onecode/domain';
-import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { root } from './checkout.mjs';
 
 /** The generated file with the SDK's types. It is committed because the SDK is also read as source; a test compares it with the contract. */
 const TARGET = join(root, 'packages/client/src/contract.ts');
+
+const OXFMT = join(root, 'node_modules/oxfmt/bin/oxfmt');
 
 /** The schemas of openapi.yaml that become types, by name. */
 const TYPES = [
@@ -34,9 +36,9 @@ const LISTS = {
 
 /**
  * Returns the SDK's types and lists as TypeScript from the contract, and the table of problems from the domain.
- * @returns {Promise<string>}
+ * @returns {string}
  */
-export async function clientTypes() {
+export function clientTypes() {
   const document = parse(readFileSync(join(root, 'apps/api/openapi.yaml'), 'utf8'));
   const made = TYPES.map((name) => declaration(name, document.components.schemas[name]));
   const text = [
@@ -44,7 +46,11 @@ export async function clientTypes() {
     ...made,
     problems(),
   ].join('\n\n');
-  return format(text, { ...(await resolveConfig(TARGET)), filepath: TARGET });
+  return execFileSync(process.execPath, [OXFMT, `--stdin-filepath=${TARGET}`], {
+    cwd: root,
+    encoding: 'utf8',
+    input: text,
+  });
 }
 
 function problems() {
@@ -106,4 +112,4 @@ function docComment(description) {
   return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(TARGET, await clientTypes());
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFileSync(TARGET, clientTypes());

@@ -52,7 +52,11 @@ export interface Send {
    * - `rejected_by_provider`: the provider rejected the message permanently.
    */
   failure_reason:
-    'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider' | null | (string & {});
+    | 'expired_before_delivery'
+    | 'attempts_exhausted'
+    | 'rejected_by_provider'
+    | null
+    | (string & {});
 }
 
 /**

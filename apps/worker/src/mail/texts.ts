@@ -17,7 +17,15 @@ export interface Around {
 
 /** The target of a mail's button: the mail's own link, or a page of the console. */
 export type Target =
-  'link' | 'sign-in' | 'profile' | 'applications' | 'webhook' | 'team' | 'overview' | 'senders' | 'health';
+  | 'link'
+  | 'sign-in'
+  | 'profile'
+  | 'applications'
+  | 'webhook'
+  | 'team'
+  | 'overview'
+  | 'senders'
+  | 'health';
 
 export interface Text {
   subject: string;

@@ -3,7 +3,11 @@ import { hasArrived, isDelivering, type Send } from '../sends/send.js';
 
 /** The counted events: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
 export type TrafficEvent =
-  'accepted' | 'delivered' | 'failed' | `receipt_${'sent' | 'delivered' | 'read' | 'failed'}` | 'webhook';
+  | 'accepted'
+  | 'delivered'
+  | 'failed'
+  | `receipt_${'sent' | 'delivered' | 'read' | 'failed'}`
+  | 'webhook';
 
 /** The counted results of a post to the webhook. */
 export type WebhookResult = 'accepted' | 'invalid_signature';

@@ -40,7 +40,9 @@ const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) => Accoun
  * (`without`).
  */
 export type Recipients =
-  { userId: string } | 'staff' | { adminsOf: string; and?: string | null; without?: string | null };
+  | { userId: string }
+  | 'staff'
+  | { adminsOf: string; and?: string | null; without?: string | null };
 
 /** A subject, and the hours in which a person gets at most one mail about it. */
 export interface Quiet {

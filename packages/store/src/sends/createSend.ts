@@ -10,7 +10,8 @@ import { writeCreations } from './writeCreations.js';
 
 /** How a creation ended. */
 export type Creation =
-  Exclude<CreationDecision, { outcome: 'existing' }> | { outcome: 'existing'; send: SendRow };
+  | Exclude<CreationDecision, { outcome: 'existing' }>
+  | { outcome: 'existing'; send: SendRow };
 
 /** The maximum number of creations of one account in a batch. */
 const CREATIONS_MAX = 50;

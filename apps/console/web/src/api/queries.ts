@@ -80,7 +80,9 @@ const isMissing = ({ state, observers }: Query): boolean =>
 
 const findMissing = (): ApiProblem | null =>
   (queryClient.getQueryCache().findAll({ predicate: isMissing })[0]?.state.error as
-    ApiProblem | null | undefined) ?? null;
+    | ApiProblem
+    | null
+    | undefined) ?? null;
 
 /** Returns why a part of the page could not be read by `useAside`, or null; `retry` reads all missing parts again. */
 export function useMissingPart(): { problem: ApiProblem | null; retry: () => void } {
