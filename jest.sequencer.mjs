@@ -8,7 +8,7 @@ const LONGEST = [
   'test/faults/faults.test.ts',
   'test/console/journeys.test.ts',
   'apps/worker/test/process.test.ts',
-  'apps/console/test/pages/everyPage.test.ts',
+  'apps/console/test/pages/everyPage.full.test.ts',
   'test/processes.full.test.ts',
   'test/journey.test.ts',
   'apps/cli/test/doctor.test.ts',

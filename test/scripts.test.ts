@@ -105,7 +105,7 @@ describe('npm test', () => {
     ['apps/cli/test/accounts.test.ts', false, false],
     ['apps/api/test/docs.test.ts', true, false],
     ['packages/client/test/verify.test.ts', true, false],
-    ['apps/console/test/pages/everyPage.test.ts', false, true],
+    ['apps/console/test/pages/everyPage.full.test.ts', false, true],
     ['test/journey.test.ts', true, true],
     ['./test/journey.test.ts', true, true],
   ])('builds for %s the site: %s, and the console: %s', (file, site, console) => {

@@ -130,6 +130,42 @@ describeInBrowser('the console with the processes behind it', () => {
     JOURNEY_MS_MAX,
   );
 
+  it(
+    'shows every page of the navigation to an admin and an operator without an error',
+    async () => {
+      const users = [
+        { user: await environment.createUser({ accountId: account, role: 'admin' }), pages: 12 },
+        { user: await environment.createUser({ staff: 'operator' }), pages: 8 },
+      ];
+      for (const { user, pages } of users) {
+        const page = await environment.windowOf(user);
+        const errors: string[] = [];
+        page.on('pageerror', (error) => errors.push(error.message));
+        page.on('console', (message) => {
+          if (['error', 'warning'].includes(message.type())) errors.push(message.text());
+        });
+        // The navigation has no link to this page, so each link leads to another page.
+        await page.goto('/profile');
+        const title = page.getByRole('main').getByRole('heading', { level: 1 });
+        const links = page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link');
+        await title.waitFor();
+        expect(await links.count()).toBe(pages);
+        for (const link of await links.all()) {
+          const earlier = await title.elementHandle();
+          await link.click();
+          await earlier?.waitForElementState('hidden');
+          await title.waitFor();
+          await page
+            .locator('[aria-busy=true], .mantine-Skeleton-root')
+            .first()
+            .waitFor({ state: 'detached' });
+        }
+        expect(errors).toEqual([]);
+      }
+    },
+    JOURNEY_MS_MAX,
+  );
+
   const regionOf = async (page: Page, name: string): Promise<string> =>
     (await page.getByRole('group', { name, exact: true }).first().textContent()) ?? '';
 

@@ -50,19 +50,11 @@ const THEMES = [
 ] as const;
 type Theme = (typeof THEMES)[number];
 
-/**
- * `npm run test:all` shows everything in every theme, and takes pictures. `npm test` shows an eighth of the pages and a sixteenth of the
- * dialogs once, in one of the first two themes.
- */
-const IS_WHOLE = process.env['ALL_TESTS'] === '1';
-
 function shownIn(theme: Theme): Visit[] {
   const states = [...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, NEW_KEY, ...OF_SENDERS, SETTINGS];
   // The buttons of dialogs are found by their English names.
   const dialogs = theme.language === 'en' ? Object.entries(DIALOGS).map(dialogVisit) : [];
-  if (IS_WHOLE) return [...PAGES, ...states, ...dialogs];
-  const place = THEMES.indexOf(theme);
-  return [...PAGES, ...states, ...dialogs].filter((_, index) => index % 16 === place);
+  return [...PAGES, ...states, ...dialogs];
 }
 
 interface Visit {
@@ -674,11 +666,10 @@ async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
   window.isReady = visit.as !== 'anonymous' && !visit.isRequired;
   await untilIdle(page);
   await act?.(page);
-  if (IS_WHOLE)
-    await page.screenshot({
-      path: `${PICTURES}/${theme.name}/${visit.name}.png`,
-      fullPage: !visit.name.startsWith('dialog'),
-    });
+  await page.screenshot({
+    path: `${PICTURES}/${theme.name}/${visit.name}.png`,
+    fullPage: !visit.name.startsWith('dialog'),
+  });
 
   expect(await page.locator('h1').count()).toBe(1);
   expect(await page.evaluate('document.documentElement.lang')).toBe(theme.language);
@@ -690,7 +681,7 @@ async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-describeInBrowser.each(IS_WHOLE ? THEMES : THEMES.slice(0, 2))('every page, $name', (theme) => {
+describeInBrowser.each(THEMES)('every page, $name', (theme) => {
   beforeAll(async () => {
     mkdirSync(`${PICTURES}/${theme.name}`, { recursive: true });
     // All themes together need more tries in a minute than one person may make.
