@@ -3,13 +3,14 @@ import {
   setPassword,
   setStaffRole,
   SIGN_IN_TRIES_MAX,
+  takeSignInTry,
   type StaffRole,
 } from '@onecode/store/users';
 import { TEST_ACTOR, TEST_SECRET_KEY } from '@onecode/testing';
 import { decrypt } from '@onecode/domain';
 import { noteMailSender } from '@onecode/store/mails';
 import { listAuditEntries } from '@onecode/store/operations';
-import { useConsole } from '../console.js';
+import { useConsole, type ConsoleEnvironment } from '../console.js';
 import {
   callConsole,
   cookieOf,
@@ -22,6 +23,11 @@ import {
 } from '../people.js';
 import { givePasskey, turnOn, withTwoFactor } from '../secondFactor.js';
 import { codeOf } from '../totp.js';
+
+/** Counts tries with an address as wrong passwords do. Each real one hashes a password, for a tenth of a second of CPU time. */
+async function addTries({ db }: ConsoleEnvironment, email: string, tries: number): Promise<void> {
+  for (let n = 0; n < tries; n += 1) await takeSignInTry(db.database, email);
+}
 
 describe('sign-in', () => {
   const server = useConsole();
@@ -120,7 +126,8 @@ describe('sign-in', () => {
       it('resets the count of wrong passwords after the right one', async () => {
         const ana = await person(server);
         for (let round = 0; round < 2; round += 1) {
-          for (let n = 0; n < 6; n += 1) expect((await signIn(ana.email, 'wrong')).status).toBe(401);
+          expect((await signIn(ana.email, 'wrong')).status).toBe(401);
+          await addTries(server, ana.email, 5);
           expect((await signIn(ana.email)).status).toBe(200);
         }
       });
@@ -249,13 +256,13 @@ describe('sign-in', () => {
 
       it('cannot be used to guess the old password, even from many addresses', async () => {
         const ana = await person(server);
-        const codes = new Set<string>();
-        for (let n = 0; n < 12; n += 1) {
-          const guess = { password: `wrong ${n}`, newPassword: NEXT };
-          const { body } = await ana.call('POST', '/auth/change-password', guess, fromNewAddress());
-          codes.add(body.code);
-        }
-        expect([...codes]).toEqual(['invalid_input', 'too_many_tries']);
+        const guess = async (): Promise<string> => {
+          const body = { password: 'wrong', newPassword: NEXT };
+          return (await ana.call('POST', '/auth/change-password', body, fromNewAddress())).body.code;
+        };
+        expect(await guess()).toBe('invalid_input');
+        await addTries(server, ana.email, SIGN_IN_TRIES_MAX - 2);
+        expect([await guess(), await guess()]).toEqual(['invalid_input', 'too_many_tries']);
       });
     });
 
@@ -613,7 +620,9 @@ describe('the audit log of users', () => {
 
     it('records an unknown address once, when its attempts are used up, without the address', async () => {
       const failed = await recordEntries(async () => {
-        for (let n = 0; n < SIGN_IN_TRIES_MAX + 2; n += 1) await signIn('secret-words@example.org', 'guess');
+        await signIn('secret-words@example.org', 'guess');
+        await addTries(server, 'secret-words@example.org', SIGN_IN_TRIES_MAX - 2);
+        for (let n = 0; n < 3; n += 1) await signIn('secret-words@example.org', 'guess');
         for (let n = 0; n < 5; n += 1) await signIn(`invented-${n}@example.org`, 'guess');
       });
       expect(failed).toMatchObject([
