@@ -422,10 +422,11 @@ describe('the actor in the audit log', () => {
   it('must be named for a change in an image without a terminal', async () => {
     const before = await log();
     for (const unnamed of [{}, { ONECODE_ACTOR: '' }])
-      expectFault(await onecodeProcess(CHANGE, { ...image(), ...unnamed }), 1, 'ONECODE_ACTOR is missing');
+      expectFault(await onecode(CHANGE, { ...image(), ...unnamed }), 1, 'ONECODE_ACTOR is missing');
+    expectFault(await onecodeProcess(CHANGE, image()), 1, 'ONECODE_ACTOR is missing');
     expect(await log()).toEqual(before);
-    expect(await onecodeProcess(['settings', 'get'], image())).toMatchObject({ code: 0 });
-    expect(await onecodeProcess(CHANGE, { ...image(), ONECODE_ACTOR: 'ci' })).toMatchObject({ code: 0 });
+    expect(await onecode(['settings', 'get'], image())).toMatchObject({ code: 0 });
+    expect(await onecode(CHANGE, { ...image(), ONECODE_ACTOR: 'ci' })).toMatchObject({ code: 0 });
     expect((await log())[0]).toBe('ci');
   });
 
