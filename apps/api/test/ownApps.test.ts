@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { newId } from '@onecode/store/client';
 import {
   assignSender,
   editSender,
@@ -133,6 +134,19 @@ it('receipts for messages of other accounts and for unknown messages are dropped
   for (const { messageId } of others) expect(await stored('receipt', messageId)).toBe(0);
   expect(await stored('receipt', 'wamid.x')).toBe(0);
   expect(await stored('receipt', own.messageId)).toBe(1);
+});
+
+it('receipts of a test code, which no send has, are stored, unless they name a message of another account', async () => {
+  const others = await message(rui, senders.rui);
+  const testCode = {
+    ...others.receipt,
+    id: `wamid.${randomUUID()}`,
+    biz_opaque_callback_data: `${newId()}.1`,
+  };
+  const forged = { ...testCode, id: others.messageId };
+  expect((await post(SECRETS.ana, senders.ana, receipts(testCode, forged))).status).toBe(200);
+  expect(await stored('receipt', testCode.id)).toBe(1);
+  expect(await stored('receipt', others.messageId)).toBe(0);
 });
 
 it('thousands of repeats of a failure are stored once, with the account as the reporter', async () => {

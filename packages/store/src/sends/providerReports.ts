@@ -84,6 +84,7 @@ const WAITING_MAX = 10_000;
  *
  * - receipts that name an attempt of the account's sends, made by one of the account's own senders. (A sender may have belonged to another
  *   account before.) The claim writes the sender of an attempt before the call, so no receipt arrives too early for this check
+ * - receipts that name an attempt of no send, if no message has their id: those of test codes, which `listReceiptStatuses` reads
  * - denials of the same messages, if the id of the message is stored
  * - changes of business accounts in which no other account has a sender
  *
@@ -106,10 +107,13 @@ export async function reportsOfApp(
       select count(*)::integer from (select from provider_reports where reporter = ${accountId}::uuid limit ${WAITING_MAX}) w
     ) as waiting, array(
       select r.n::integer from unnest(${receipts.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
-        ${receipts.map(({ attempt }) => attempt?.number ?? null)}::integer[]) with ordinality as r (send_id, number, n)
-      join sends s on s.id = r.send_id and s.account_id = coalesce(${accountId}::uuid, s.account_id)
-      where coalesce((select sender_id from attempts where send_id = s.id and number = r.number),
-        case when s.attempt_number = r.number then s.sender_id end) in (select id from own)
+        ${receipts.map(({ attempt }) => attempt?.number ?? null)}::integer[],
+        ${receipts.map(({ messageId }) => messageId)}::text[]) with ordinality as r (send_id, number, message_id, n)
+      left join sends s on s.id = r.send_id
+      where case when s.id is null then r.send_id is not null and not exists (select from attempts where message_id = r.message_id)
+        else s.account_id = coalesce(${accountId}::uuid, s.account_id)
+          and coalesce((select sender_id from attempts where send_id = s.id and number = r.number),
+            case when s.attempt_number = r.number then s.sender_id end) in (select id from own) end
     ) as receipts, array(
       select d.n::integer from unnest(${denials.map(({ messageId }) => messageId)}::text[]) with ordinality as d (message_id, n)
       cross join lateral (select * from attempts where message_id = d.message_id order by started_at limit 1) a
