@@ -4,7 +4,7 @@ import { hashIdempotencyKey, PROBLEMS, Problem } from '@onecode/domain';
 import { logOf, requestFacts, type Logger } from '@onecode/runtime';
 import type { RefusedRequestCounter } from '@onecode/store/reports';
 import type { AttributedRequest } from './auth.js';
-import { idempotencyKeyBytes, routeOf } from './requests.js';
+import { ClientGone, idempotencyKeyBytes, routeOf } from './requests.js';
 
 /** Writes a JSON response. Unlike Express, it adds no charset parameter to the media type: JSON defines none (RFC 8259, 11). */
 export function answerJson(response: Response, status: number, body: object): void {
@@ -43,8 +43,7 @@ export function problemWriter(
 ): ErrorRequestHandler {
   // Express recognizes an error handler by its four parameters.
   return (error: unknown, request, response, _next) => {
-    // The client has closed the connection: there is no client to answer.
-    if (request.destroyed && !request.complete) return void response.destroy();
+    if (error instanceof ClientGone) return void response.destroy();
     const problem = error instanceof Problem ? error : new Problem('internal_error');
     if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     countRefusal(refusedRequests, request, problem);

@@ -102,6 +102,9 @@ export function resource(
   });
 }
 
+/** The client closed the connection before its body was read, so there is no client to answer. */
+export class ClientGone extends Error {}
+
 /** The least memory that a chunk counts as: without it, a client could send a body byte by byte, in millions of objects. */
 const CHUNK_BYTES_MIN = 256;
 
@@ -109,37 +112,46 @@ const CHUNK_BYTES_MIN = 256;
  * Returns a function that reads the body of a request, whatever its media type and content coding. A body that is too large is refused with
  * `code`: by its `Content-Length` without reading it, or else when it exceeds the limit.
  *
- * While all bodies being read use more than `totalBytesMax` together, the client with the oldest body is disconnected: slow clients lose
+ * If all bodies being read use more than `totalBytesMax` together, the clients with the oldest bodies are disconnected: slow clients lose
  * their place first.
  *
- * @throws Problem, or an error if the client has closed the connection
+ * @throws Problem, ClientGone
  */
 export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytesMax = Infinity) {
-  /** The requests with a body being read, the oldest first. */
-  const reading = new Set<IncomingMessage>();
+  /** The requests with a body being read and the memory of each body, the oldest first. */
+  const reading = new Map<IncomingMessage, number>();
   let totalBytes = 0;
+  const remove = (request: IncomingMessage): void => {
+    totalBytes -= reading.get(request) ?? 0;
+    reading.delete(request);
+  };
   return async (request: IncomingMessage): Promise<Buffer> => {
-    let usedBytes = 0;
     const count = ({ length }: Buffer): void => {
+      const usedBytes = reading.get(request);
+      // A request still emits its buffered chunks after it was destroyed.
+      if (usedBytes === undefined) return;
       const chunkBytes = Math.max(length, CHUNK_BYTES_MIN);
-      usedBytes += chunkBytes;
+      reading.set(request, usedBytes + chunkBytes);
       totalBytes += chunkBytes;
-      const [oldest] = reading;
-      if (totalBytes > totalBytesMax) oldest?.destroy();
+      for (const oldest of reading.keys()) {
+        if (totalBytes <= totalBytesMax) break;
+        remove(oldest);
+        oldest.destroy();
+      }
     };
-    reading.add(request.on('data', count));
+    reading.set(request.on('data', count), 0);
     try {
       return await getRawBody(request, {
         length: request.headers['content-length'] ?? null,
         limit: bytesMax,
       });
     } catch (error) {
-      if ((error as RawBodyError).type !== 'entity.too.large') throw error;
+      // Any other error means that the client has left, which it may do after it has sent the whole body.
+      if ((error as RawBodyError).type !== 'entity.too.large') throw new ClientGone();
       throw new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
     } finally {
       request.off('data', count);
-      reading.delete(request);
-      totalBytes -= usedBytes;
+      remove(request);
     }
   };
 }

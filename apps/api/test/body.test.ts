@@ -1,6 +1,6 @@
 import { Problem } from '@onecode/domain';
 import { RawConnection, requestBytes, startLocalServer, until, type LocalServer } from '@onecode/testing';
-import { createBodyReader } from '../src/requests.js';
+import { ClientGone, createBodyReader } from '../src/requests.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 1_024 * KIB;
@@ -101,5 +101,23 @@ describe('createBodyReader', () => {
     const waiting = await begin(BYTES_MAX - 1);
     expect((await (await begin(BYTES_MAX)).answer()).body).toBe(String(BYTES_MAX));
     expect((await waiting.write('x').answer()).body).toBe(String(BYTES_MAX));
+  });
+
+  it('throws ClientGone if the client has left, even if the whole body had arrived before', async () => {
+    const read = createBodyReader('payload_too_large', BYTES_MAX);
+    let hasArrived = false;
+    let fault: unknown;
+    const slow = await startLocalServer(async (request) => {
+      hasArrived = true;
+      await new Promise((resolve) => request.once('close', resolve));
+      fault = await read(request).catch((error: unknown) => error);
+    });
+    const leaving = await RawConnection.open(slow.port);
+    leaving.write(requestBytes('POST', '/', [['Host', 'codes.test']], 'body'));
+    await until('the request', () => hasArrived);
+    leaving.destroy();
+    await until('the end', () => fault !== undefined);
+    await slow.close();
+    expect(fault).toBeInstanceOf(ClientGone);
   });
 });

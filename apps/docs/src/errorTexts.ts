@@ -101,6 +101,7 @@ export const ERROR_TEXTS: Readonly<Record<ProblemCode, { cause: string; remedy: 
   },
   too_busy: {
     cause: 'Too many reports of the account’s own Meta app are still waiting to be applied.',
-    remedy: 'The provider retries its webhooks, so they need no action. Check what else calls this address.',
+    remedy:
+      'The provider retries its webhooks, so they need no action. If this lasts, contact the operator: the workers are behind.',
   },
 };

@@ -170,5 +170,5 @@ export const PROBLEMS = {
   forbidden: [403, 'The webhook handshake was refused.'],
   invalid_signature: [401, 'The webhook is not signed by the provider.'],
   payload_too_large: [413, 'The webhook body is larger than 3 MB.'],
-  too_busy: [503, 'Too many webhooks arrive at the same time.'],
+  too_busy: [503, 'Too many reports of this Meta app are waiting.'],
 } as const satisfies Readonly<Record<string, readonly [status: number, meaning: string]>>;

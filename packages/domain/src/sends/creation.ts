@@ -140,8 +140,8 @@ export interface CreatedDecision {
 }
 
 /**
- * Decides the creations of a batch in order. A created send counts against the limits of later requests. A refusal takes no unit and binds
- * no key.
+ * Decides the creations of a batch in order. A created send counts against the limits of later requests of its account. (Several trial
+ * accounts together may exceed the daily limit that they share, which the write checks again.) A refusal takes no unit and binds no key.
  *
  * @param states the data read for each request; undefined if its application was deleted
  * @returns the decision on each request, and the created sends by account

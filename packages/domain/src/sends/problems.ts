@@ -27,7 +27,7 @@ export const PROBLEMS = {
   forbidden: { status: 403, meaning: 'The webhook handshake was refused.' },
   invalid_signature: { status: 401, meaning: 'The webhook is not signed by the provider.' },
   payload_too_large: { status: 413, meaning: 'The webhook body is larger than 3 MB.' },
-  too_busy: { status: 503, meaning: 'Too many webhooks arrive at the same time.' },
+  too_busy: { status: 503, meaning: 'Too many reports of this Meta app are waiting.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 /** A stable code that clients branch on (`ProblemCode` in `apps/api/openapi.yaml`). */
