@@ -7,7 +7,7 @@ import type { Deliveries } from '@onecode/store/sends';
 import type { CloudApi } from '@onecode/whatsapp/client';
 import type { WorkerMetrics } from './metrics.js';
 
-/** The lease is the provider's time limit plus this margin, in which the outcome is written. */
+/** The lease is the time limit of a call plus this margin, in which the call must start and its outcome be written. */
 export const LEASE_MARGIN_MS = 5_000;
 
 /** A run of a loop ends after this time and leaves a backlog to the next run. A run is recorded when it ends. */

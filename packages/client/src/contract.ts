@@ -169,6 +169,6 @@ export const PROBLEMS = {
   headers_too_large: [431, 'The headers of the request are too large.'],
   forbidden: [403, 'The webhook handshake was refused.'],
   invalid_signature: [401, 'The webhook is not signed by the provider.'],
-  payload_too_large: [413, 'The webhook body is larger than 3 MB.'],
+  payload_too_large: [413, 'The webhook body is larger than 3 MiB.'],
   too_busy: [503, 'Too many reports of this Meta app are waiting.'],
 } as const satisfies Readonly<Record<string, readonly [status: number, meaning: string]>>;

@@ -39,7 +39,10 @@ export interface NumberValues {
   throughputLevel: string;
   /** Whether it is also in the WhatsApp Business app, where Meta accepts only `THROUGHPUT_ON_BUSINESS_APP` messages a second. */
   isOnBusinessApp: boolean;
-  /** Whether the provider lets it, its business account and its portfolio send, and the provider's reason if not, or only with restrictions. */
+  /**
+   * Whether the provider lets it send: the worst state of the number, its business account, its portfolio and the app. `why` is the
+   * provider's reason if it may not send, or only with restrictions.
+   */
   canSend: { can: CanSend; why: string | null };
   /** The access token: whether it is valid, its permissions, and its expiry (Unix seconds; 0 for never). */
   token: { isValid: boolean; scopes: string[]; expiresAt: number };

@@ -46,7 +46,7 @@ export type DeliveryEnd =
   | 'retry'
   /** Nothing can be sent now: the send waits for a sender or a turn, or for the end of a lease, a back-off or the time for a receipt. */
   | 'waiting'
-  /** The attempt no longer holds the claim: its lease has ended, or a receipt was faster. Nothing is written. */
+  /** Nothing is written: the lease has ended or could end during the call, the code has expired, or a receipt was faster. */
   | 'stale'
   /** Nothing has to be sent: a message was accepted, the send failed or does not exist, or another job of the same batch took it. */
   | 'done';

@@ -26,7 +26,7 @@ export const PROBLEMS = {
   headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
   forbidden: { status: 403, meaning: 'The webhook handshake was refused.' },
   invalid_signature: { status: 401, meaning: 'The webhook is not signed by the provider.' },
-  payload_too_large: { status: 413, meaning: 'The webhook body is larger than 3 MB.' },
+  payload_too_large: { status: 413, meaning: 'The webhook body is larger than 3 MiB.' },
   too_busy: { status: 503, meaning: 'Too many reports of this Meta app are waiting.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
