@@ -49,7 +49,7 @@ export async function measure(environment, { past }) {
     ]);
     const beganAt = performance.now();
     const { result, usage } = await withUsage(environment, {}, () =>
-      store.retainOnwards(handle, new AbortController().signal),
+      store.applyRetention(handle, new AbortController().signal),
     );
     total.ms += performance.now() - beganAt;
     total.masked += result.numbersReplaced;

@@ -1,4 +1,4 @@
-import { closeDatabase, findRightsFault, openDatabase } from '@onecode/store/client';
+import { closeDatabase, findDatabaseFault, openDatabase } from '@onecode/store/client';
 import { buildCaller, ProcessStack, STACK_START_MS_MAX, type TestDatabase } from '@onecode/testing';
 import { makeDocumentedDatabase } from './documentedDatabase.js';
 
@@ -48,7 +48,7 @@ describe('the roles of docs/deploy.md', () => {
 
   it('are reported when they lack a right, with the name of its table', async () => {
     const role = new URL(db.url).username;
-    expect(await findRightsFault(db.database)).toBeNull();
+    expect(await findDatabaseFault(db.database)).toBeNull();
     const tables = await db.sql<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
     );
@@ -56,19 +56,19 @@ describe('the roles of docs/deploy.md', () => {
       const rights = name === '_prisma_migrations' ? ['select'] : ['select', 'insert', 'update', 'delete'];
       for (const right of name === 'audit_entries' ? ['select', 'insert'] : rights) {
         await db.sql(`revoke ${right} on ${name} from ${role}`);
-        expect(await findRightsFault(db.database)).toBe(
+        expect(await findDatabaseFault(db.database)).toBe(
           `the role ${role} lacks rights on ${name} (${right}): docs/deploy.md#the-database has the grants`,
         );
         await db.sql(`grant ${right} on ${name} to ${role}`);
       }
     }
     await db.sql('revoke execute on function is_held(text[], uuid, text) from public');
-    expect(await findRightsFault(db.database)).toContain(' lacks rights on is_held (execute): ');
+    expect(await findDatabaseFault(db.database)).toContain(' lacks rights on is_held (execute): ');
     await db.sql('grant execute on function is_held(text[], uuid, text) to public');
     await db.sql('revoke usage on schema public from public');
-    expect(await findRightsFault(db.database)).toContain(' lacks rights on the schema public (usage): ');
+    expect(await findDatabaseFault(db.database)).toContain(' lacks rights on the schema public (usage): ');
     await db.sql('grant usage on schema public to public');
-    expect(await findRightsFault(db.database)).toBeNull();
+    expect(await findDatabaseFault(db.database)).toBeNull();
   });
 
   it('pass their rights to a second role that is their member', async () => {
@@ -77,7 +77,7 @@ describe('the roles of docs/deploy.md', () => {
     url.username += '_2';
     await db.sql(`create role ${url.username} login password '${url.password}' in role ${first}`);
     const second = openDatabase(url.href, { connectionsMax: 1 });
-    expect(await findRightsFault(second)).toBeNull();
+    expect(await findDatabaseFault(second)).toBeNull();
     await closeDatabase(second);
     await db.sql(`drop role ${url.username}`);
   });

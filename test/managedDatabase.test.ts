@@ -1,4 +1,4 @@
-import { findRightsFault } from '@onecode/store/client';
+import { findDatabaseFault } from '@onecode/store/client';
 import { buildCaller, type TestDatabase } from '@onecode/testing';
 import { createManagedAdmin, makeDocumentedDatabase, type DatabaseAdmin } from './documentedDatabase.js';
 
@@ -15,7 +15,7 @@ describe('deploy/postgresql/database.sql, run by a role with CREATEROLE and CREA
   });
 
   it('creates roles that can migrate, read and write', async () => {
-    expect(await findRightsFault(db.database)).toBeNull();
+    expect(await findDatabaseFault(db.database)).toBeNull();
     await expect(buildCaller(db.database, 'live')).resolves.toMatchObject({ mode: 'live' });
   });
 

@@ -178,7 +178,7 @@ describe('a process that started before its database', () => {
       await addMigration(CONTRACT);
       await proxy.open();
       expect((await started.exited).code).toBe(1);
-      expect(started.output()).toContain('database schema incompatible');
+      expect(started.output()).toContain('database unusable');
     },
     START_MS_MAX,
   );

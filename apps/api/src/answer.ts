@@ -57,7 +57,7 @@ export function problemWriter(
   };
 }
 
-/** Counts a refused request, unless its key is unknown. */
+/** Counts a refused request if the look-up of its key has found a caller. */
 function countRefusal(counter: RefusedRequestCounter, request: AttributedRequest, problem: Problem): void {
   const { caller } = request;
   if (caller === undefined) return;

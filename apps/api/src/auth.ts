@@ -12,7 +12,7 @@ import {
 import { findCaller, recordKeyUsage, type Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** The maximum age of a look-up if no statement checks the key again: a revoked or expired key can read for this long. */
+/** The maximum age of a look-up, except for creations. A revoked or expired key can still read sends for this long. */
 const RECENT_MS = 1_000;
 const KEYS_MAX = 10_000;
 
@@ -41,8 +41,8 @@ export function createAuthenticator(database: Database) {
     /**
      * Returns the caller of a request, and records the use of its key in memory.
      *
-     * @param isCheckedAgain true for a creation, of which the statement always checks the key again. A cached look-up of a valid key is
-     * then enough at any age, because the application of a key never changes. Otherwise the look-up is at most a second old
+     * @param isCheckedAgain true for a creation: its statement checks the key again, so a cached look-up of a valid key is enough at any
+     * age. (The application of a key never changes.) Otherwise the look-up is at most a second old
      * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
      */
     authenticate: async (request: AttributedRequest, isCheckedAgain = false): Promise<Caller> => {

@@ -22,7 +22,7 @@ interface Site {
   files: string[];
 }
 
-/** The page for addresses without a page. */
+/** The page that a browser gets for an unknown address. */
 const MISSING_PAGE = '404.html';
 /** Stands for the service's public base address in openapi.yaml and in the documentation. */
 const SERVICE_PLACEHOLDER = 'https://api.example.com';
@@ -67,7 +67,7 @@ export function docsRouter({
     // Browsers display the single-file clients only as plain text.
     const type = file.startsWith('clients/') ? 'text/plain' : extname(file);
     response.set(headers).type(type).vary('Accept-Encoding');
-    // A page that the next release adds is not hidden by a cached 404.
+    // Not cached, because the next release may add the page.
     if (file === MISSING_PAGE) response.set('Cache-Control', 'no-store');
     if (isZipped) response.set('Content-Encoding', 'gzip');
     response.send(isZipped ? zipped : plain);

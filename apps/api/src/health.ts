@@ -52,7 +52,7 @@ export function healthMetrics(registry: Registry) {
     ]),
     undelivered: gauge(
       'onecode_undelivered_share',
-      'Share of the messages accepted in the last day that never arrived, by country and by sender, of at least 100 messages',
+      'Share of the messages accepted in the last day that never arrived, for each country and each sender with at least 100 messages',
       ['country', 'sender'],
     ),
     jobs: gauge('onecode_queue_jobs', 'Jobs in Redis, by queue and state', ['queue', 'state']),

@@ -24,11 +24,11 @@ import { apiMetrics } from './context.js';
 import { healthMetrics, showHealth } from './health.js';
 import { createHttpServer } from './server.js';
 
-/** A request on a silent connection fails, or is read again on a new connection, within three seconds. */
+/** On a silent connection, a statement fails after 2.5 seconds. A read is then repeated once on a new connection. */
 const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
-/** How often counts, refused requests and uses of keys are written. A killed process loses those of this time, and so does a failed write. */
+/** How often counts, refused requests and uses of keys are written. They are lost if the process is killed first, or if the write fails. */
 const FLUSH_MS = 2_000;
-/** The maximum age of the service's metrics and of the incidents, in addition to a reading of two seconds at most. */
+/** The pause between readings of the service's health, which update its metrics and incidents. A reading takes two seconds at most. */
 const HEALTH_PAUSE_MS = 15_000;
 
 await runProcess('api', readApiConfig, async (config, log, registry) => {

@@ -56,9 +56,11 @@ export function commonHeaders(baseUrl: string): Readonly<Record<string, string>>
 }
 
 /**
- * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. If the percent-encoding
- * of the path is malformed, its percent signs are taken literally. So is a number sign, because a target has no fragment: Express would cut
- * it off. A target that is neither a path nor a URL becomes `*`, which matches no route.
+ * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json:
+ *
+ * - If the percent-encoding of the path is malformed, all percent signs of the target are taken literally.
+ * - A number sign is taken literally, because a target has no fragment. Express would cut the target off there.
+ * - A target that is neither a path nor a URL becomes `*`, which matches no route.
  */
 export function readableTarget(target: string): string {
   if (!target.startsWith('/') && !URL.canParse(target)) return '*';
@@ -102,7 +104,7 @@ export function resource(
   });
 }
 
-/** The client closed the connection before its body was read, so there is no client to answer. */
+/** The connection was closed before the body was read, by the client or at the limit of a body reader. No response is possible. */
 export class ClientGone extends Error {}
 
 /** The least memory that a chunk counts as: without it, a client could send a body byte by byte, in millions of objects. */
@@ -146,7 +148,7 @@ export function createBodyReader(code: ProblemCode, bytesMax: number, totalBytes
         limit: bytesMax,
       });
     } catch (error) {
-      // Any other error means that the client has left, which it may do after it has sent the whole body.
+      // Any other error means that the connection is closed. The client may close it even after it has sent the whole body.
       if ((error as RawBodyError).type !== 'entity.too.large') throw new ClientGone();
       throw new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
     } finally {

@@ -65,7 +65,8 @@ export function createHttpServer(app: Express, addresses: Addresses): Server {
 }
 
 /**
- * Returns request and response classes that inherit from Express's prototypes: Express's own change of each object's prototype slows V8.
+ * Returns request and response classes with the prototypes that Express expects. Otherwise Express replaces the prototype of each request
+ * and response, which slows V8.
  */
 function messagesOf(app: Express) {
   class AppRequest extends IncomingMessage {}

@@ -3,15 +3,15 @@ import { deleteDueAccount, expireCredits, readBreakerEvidence, tripBreaker } fro
 import { countDeliveryHours, deleteOldRefusedRequests } from '@onecode/store/reports';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
-import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
+import { eraseExpiredCodes, applyRetention } from '@onecode/store/sends';
 import { deleteEndedTries, deleteEndedKeys, deleteOldInvitations } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
 
 const BATCH = 500;
 
-/** Repeats `batch` until it handles fewer than `count` rows. */
-async function untilFewer(count: number, batch: () => Promise<number>): Promise<void> {
-  while ((await batch()) >= count);
+/** Repeats work until it handles fewer rows than its limit. */
+async function untilDone(work: (limit: number) => Promise<number>): Promise<void> {
+  while ((await work(BATCH)) >= BATCH);
 }
 
 /**
@@ -20,8 +20,8 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
  * @param stopping ends the counting early
  */
 export async function cleanUp({ database }: WorkerContext, stopping: AbortSignal): Promise<void> {
-  await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
-  await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
+  await untilDone((limit) => eraseExpiredCodes(database, limit));
+  await untilDone((limit) => deleteOldRefusedRequests(database, limit));
   await expireCredits(database);
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
@@ -39,7 +39,7 @@ export async function cleanUp({ database }: WorkerContext, stopping: AbortSignal
  * @param stopping ends the run early; the next run continues
  */
 export async function retain({ database, log }: WorkerContext, stopping: AbortSignal): Promise<void> {
-  const { numbersReplaced, sendsDeleted } = await retainOnwards(database, stopping);
+  const { numbersReplaced, sendsDeleted } = await applyRetention(database, stopping);
   if (numbersReplaced + sendsDeleted > 0)
     log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention applied');
 }

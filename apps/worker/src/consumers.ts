@@ -40,7 +40,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig) {
       }
     };
     const worker = new Consumer(queue, process, { connection, prefix, concurrency });
-    worker.on('error', (error) => log.debug({ err: error, queue }, 'queue unreachable'));
+    worker.on('error', (error) => log.debug({ err: error, queue }, 'queue error'));
     return worker;
   };
 

@@ -30,8 +30,8 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 
 /**
  * Delivers a send that was taken. If it is claimed, waits for the time of its permit (half a second at most), calls Meta and writes the
- * outcome. After a fault of the sender it is due again, for another sender. A send that is not claimed is postponed or fails; a test send is
- * simulated.
+ * outcome. After a fault of the sender, the send is due again, for another sender. A send that is not claimed is postponed or fails; a test
+ * send is simulated.
  *
  * @param startTime when the take started, by `performance.now()`
  * @throws as `deliver`
@@ -89,7 +89,7 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
   // crash point: worker after claim
   if (send.waitMs > 0) await wait(send.waitMs);
   const sender = await context.openSender(at.senderId);
-  // After the lease, another worker makes the next call. If this process was frozen since the claim, its own call might last longer.
+  // If this process was frozen since the claim, its call might outlast the lease, after which another worker makes the next call.
   const leaseMs = Number(send.claimedUntil) - Number(send.claimedAt);
   const mayOutlastLease = performance.now() - send.claimStartMs + cloudApi.timeoutMs > leaseMs;
   if (mayOutlastLease || current().now >= send.expiresAt) return 'stale';
@@ -204,7 +204,7 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       const claimed = taken.filter(({ waitMs }) => waitMs !== null);
       for (const one of claimed) start(one);
       metrics.dueDeliveries.inc(claimed.length);
-      // Waits for the other sends, which the next `takeDue` would otherwise return again.
+      // Waits until the other sends are postponed or ended. Until then, the next `takeDue` would return them again.
       const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
       const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one)));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;

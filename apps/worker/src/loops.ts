@@ -11,9 +11,9 @@ import { createEventRun } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
 const LOOK_PAUSE_MS = 1_000;
-/** `look` ends the pause of these loops each second. While it fails, they run as if they had due work. */
+/** The pause of the loops that `look` wakes each second. While `look` fails, they run after this pause, as if they had due work. */
 const WOKEN_PAUSE_MS = 3_000;
-/** While sends are due. Half of the longest wait for a permit at a turn: with fewer runs, permits would expire unused. */
+/** The pause of `deliver` while sends are due: half of the longest wait for a permit at a turn. Fewer runs would leave permits unused. */
 const DELIVER_PAUSE_MS = 250;
 
 const ALL_WORK: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
@@ -79,6 +79,7 @@ export function startLoops(
   const loops = [
     ...woken,
     start('look', LOOK_PAUSE_MS, async () => {
+      // Stays if the read fails.
       due = ALL_WORK;
       due = await readDueWork(database);
       for (const loop of woken) loop.wake();

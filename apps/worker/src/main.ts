@@ -22,7 +22,7 @@ import { recordDelivery, workerMetrics } from './metrics.js';
 import { createSenderCache } from './senders.js';
 import { openPoster } from './webhooks/poster.js';
 
-/** A worker that is killed loses the counts of this time. */
+/** How often traffic counts are written. A killed worker loses the counts since the last write. */
 const TRAFFIC_FLUSH_MS = 2_000;
 /** How long a stopping worker waits for the provider's responses. */
 const STOP_WAIT_MS_MAX = 6_000;

@@ -29,8 +29,8 @@ export function workerMetrics(registry: Registry) {
       buckets: LATENCY_BUCKETS,
       registers,
     }),
-    // Incremented once for each block, and for each request that Meta rejects as faulty. Alert on an increase, but failures of
-    // the scopes `limit` and `sender` may end without an operator.
+    // Incremented when a failure starts a block, and for each request that Meta rejects as faulty. Alert on an increase. Failures of the
+    // scopes `limit` and `sender` may end without an operator.
     senderFailures: new Counter({
       name: 'onecode_sender_failures_total',
       help: 'Failures that Meta reported for senders. scope: `limit`, `sender`, or what an operator must fix, such as `token`',

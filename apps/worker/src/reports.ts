@@ -68,7 +68,7 @@ async function applyReceipts(
     );
   const hasFailure = (reported: ReportedSend): boolean =>
     reported.receipts.some(({ receipt }) => receipt.failure !== null);
-  // Failures come last: a fault blocks no sender if a message that was started later has been delivered.
+  // Failures come last: a failed message blocks no sender if a message that was started later is delivered, even in the same batch.
   await Promise.all(sends.filter((reported) => !hasFailure(reported)).map(apply));
   await Promise.all(sends.filter(hasFailure).map(apply));
 }
@@ -85,29 +85,29 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
   for (const one of receipts) await recordReport(context, reported, one);
   // crash point: worker before receipt
   const before = { send, now: send.now, outcomes: reported.outcomes, policy };
-  const fold = (): Changes => foldReceipts(before, applied, reported.isPriced);
+  const fold = (of: readonly ReportedReceipt[]): Changes => foldReceipts(before, of, reported.isPriced);
   const keys = receipts.map(({ key }) => key);
-  let applied: readonly ReportedReceipt[] = receipts;
-  let changes = fold();
-  const failed = findFailedAttempt(changes);
-  const written = await countOwnFailure(database, failed?.senderId ?? null, (isOverLimit) => {
+  const allChanges = fold(receipts);
+  const failed = findFailedAttempt(allChanges);
+  const end = await countOwnFailure(database, failed?.senderId ?? null, async (isOverLimit) => {
     if (isOverLimit) {
       const reason = "the account's own app has reported too many failures this month";
       const facts = { send_id: send.id, sender_id: failed?.senderId, error_code: failed?.errorCode, reason };
       log.warn(facts, 'failure report ignored');
-      applied = receipts.filter(({ receipt }) => receipt.status !== 'failed');
-      changes = fold();
     }
-    return writeReceipts(database, send, changes, keys);
+    const applied = isOverLimit ? receipts.filter(({ receipt }) => receipt.status !== 'failed') : receipts;
+    const changes = isOverLimit ? fold(applied) : allChanges;
+    const written = await writeReceipts(database, send, changes, keys);
+    return written && { ...written, applied, changes };
   });
-  if (written === null) return;
+  if (end === null) return;
   // crash point: worker after receipt
-  const isChange = changes.change !== undefined || (changes.attempts ?? []).length > 0;
-  for (const one of applied)
-    if (written.deleted.has(one.key)) await recordApplied(context, written.send, one, isChange, startTime);
+  const isChange = end.changes.change !== undefined || (end.changes.attempts ?? []).length > 0;
+  for (const one of end.applied)
+    if (end.deleted.has(one.key)) await recordApplied(context, end.send, one, isChange, startTime);
 }
 
-/** Returns the receipt, with the meaning of its failure if the provider had held the message. */
+/** Returns the receipt. If the provider held the message and then dropped it, its failure becomes a fault of the portfolio. */
 function judgeHeld(one: ReportedReceipt): ReportedReceipt {
   const { receipt, attempt } = one;
   if (receipt.failure === null) return one;

@@ -24,7 +24,7 @@ import {
 import { readSender } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from './context.js';
 
-/** `editSender` relies on this maximum. */
+/** Must be shorter than the two seconds for which `editSender` grants a sender no permit. */
 const CACHED_MS = 1_000;
 
 /** Returns `openSender` of the context. */
@@ -40,7 +40,7 @@ export function createSenderCache(database: Database, secretKey: Keyring): Worke
     const known =
       (await cache.forceFetch('all')).get(id) ??
       (await cache.forceFetch('all', { forceRefresh: true })).get(id);
-    if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
+    if (known === undefined) throw new Error(`the sender ${id} does not exist`);
     return known;
   };
 }
@@ -98,11 +98,11 @@ function report(
     error_code: errorCode,
     reason,
   };
-  // Only an operator can correct a configuration.
+  // Logged as an error if an operator must correct the configuration.
   log[kind === 'config' ? 'error' : 'warn'](facts, 'sender blocked');
 }
 
-/** Clears the blocks of a message's sender after Meta accepted or delivered the message, if it was started after the block. */
+/** Clears the blocks of a sender after Meta accepted or delivered its message, if the message was started after the block. */
 export async function recordSenderSuccess(
   { database, openSender }: WorkerContext,
   { senderId, ...success }: SenderAttempt,

@@ -36,9 +36,9 @@ export function parsePlainAddress(text: string): string {
 }
 
 /**
- * Checks a PostgreSQL address, which may name several servers, or instead of them the folder of a socket in the parameter `host`. The
- * driver reads the other parameters. It would ignore a schema, which Prisma's addresses may name, and `dbname`, which libpq's may; and
- * `options` would replace the settings of our sessions.
+ * Checks a PostgreSQL address. It names one or several servers, or the folder of a socket in the parameter `host`. The driver reads the
+ * other parameters, but three are rejected. The driver would ignore `schema`, which Prisma reads, and `dbname`, which libpq reads;
+ * `options` would replace the settings of our sessions. `schema=public` is allowed.
  *
  * @returns the same text
  * @throws Error
@@ -63,7 +63,7 @@ const REDIS_SCHEMES = [
   'redis+cluster+tls',
 ];
 
-/** The text after the servers of each kind of address. */
+/** The pattern of the text after the servers, for each kind of address. */
 const REDIS_PATHS = {
   server: /^\/?(?<db>\d*)$/,
   sentinel: /^\/(?<master>[^/?]+)(?:\/(?<db>\d+))?\/?$/,

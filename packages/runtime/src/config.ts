@@ -97,7 +97,7 @@ function refuseQuotes(name: string, value: string): string {
   return value;
 }
 
-/** Makes a variable a secret. */
+/** Returns the variable as a secret, which can also be read from a file. */
 export function secret<T>(variable: Variable<T>): Variable<T> {
   return { ...variable, isSecret: true };
 }

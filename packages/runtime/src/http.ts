@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 import { endRequestSpan, runInSpan, startRequestSpan } from './tracing.js';
 
-/** The maximum size of a request's address and headers together: half of Node's limit. */
+/** The maximum size of a request's target and headers together: half of Node's default. */
 export const HEADER_BYTES_MAX = 8 * 1024;
 
 /**

@@ -125,6 +125,6 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
 async function recordPresence({ report }: Presence, log: Logger): Promise<void> {
   const fault = await report();
   if (fault === null) return;
-  log.fatal({ fault }, 'database schema incompatible');
+  log.fatal({ fault }, 'database unusable');
   process.exit(1);
 }

@@ -9,7 +9,7 @@ export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
 /** How often the event loop's utilization is computed. The default of 100 ms causes half of the wake-ups of an idle process. */
 const UTILIZATION_MS = 5_000;
-/** The interval of lag samples is part of the lag that they report, so they are turned off: this timer never ends. */
+/** Turns off the samples of event loop lag, because each includes its own interval: the first would be taken after 24 days. */
 const LAG_SAMPLE_MS = 2 ** 31 - 1;
 const LAG_SAMPLES = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 

@@ -41,13 +41,13 @@ export function openQueues(config: RedisConfig) {
       defaultJobOptions: KEPT_JOBS,
       skipVersionCheck: true,
       skipWaitingForReady: true,
-      // The queues are opened before the connection.
+      // BullMQ would write metadata of the queue now, which fails before the connection is open.
       skipMetasUpdate: true,
     });
     return queue.on('error', () => {});
   };
   const queues = { deliver: open('deliver'), simulate: open('simulate'), receipts: open('receipts') };
-  /** Resolves when the first connection succeeds or fails: a process that has just started would report Redis as unavailable. */
+  /** Resolves when the first connection has succeeded or failed, or after a second. `readHealth` waits for it. */
   const opened = once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_MS_MAX) }).catch(() => {});
   const isReady = (): boolean => connection.status === 'ready';
   const ping = (): Promise<void> => checkRedis(connection, keys);

@@ -5,7 +5,7 @@ import type { CommonConfig } from './config.js';
 /** The time limit of a command. */
 const ANSWER_MS_MAX = 2_000;
 
-/** The time for which a consumer of BullMQ blocks while it waits for a job. Then it asks Redis again. */
+/** How long a command of a BullMQ consumer waits in Redis for a job: the default of BullMQ's `drainDelay`. */
 const BLOCK_MS = 5_000;
 
 const USES = {
@@ -95,7 +95,7 @@ export function keyPrefix({ REDIS_URL, QUEUE_PREFIX }: RedisConfig): string {
  * The write also causes ioredis to replace a connection to a replica.
  *
  * @param prefix of the keys, as `keyPrefix` returns it
- * @throws Error with Redis's own words if it rejects commands, or with the fault of the connection
+ * @throws Error with Redis's own message if it rejects commands, or with the fault of the connection
  */
 export async function checkRedis(connection: RedisConnection, prefix: string): Promise<void> {
   if (connection.status !== 'ready') throw lastErrors.get(connection) ?? new Error('Redis is not connected');

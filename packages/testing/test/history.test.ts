@@ -1,5 +1,5 @@
 import { findAccount } from '@onecode/store/accounts';
-import { readRetention, retainOnwards } from '@onecode/store/sends';
+import { readRetention, applyRetention } from '@onecode/store/sends';
 import {
   buildAccount,
   buildCaller,
@@ -45,7 +45,7 @@ describe('fillHistory', () => {
     expect(ends.map(({ status }) => status)).toEqual(['delivered', 'failed', 'read', 'sent']);
     expect(await buildSend(db.database, live)).toEqual(expect.any(String));
     expect((await readRetention(db.database)).seconds).toBeGreaterThan(86_400);
-    await retainOnwards(db.database, new AbortController().signal);
+    await applyRetention(db.database, new AbortController().signal);
     expect((await readRetention(db.database)).seconds).toBeLessThan(0);
   });
 });

@@ -24,7 +24,7 @@ export interface CloudApiSender {
   token: string;
 }
 
-/** A call of a node of Meta's API: a POST with the body, otherwise a GET. */
+/** Calls a node of Meta's API: with POST if the request has a body, otherwise with GET. */
 type Call<Result> = (
   token: string,
   node: string,
@@ -83,7 +83,7 @@ function outcomeOf(end: ExchangeEnd): Outcome {
   return failure.kind === 'retry' ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers) } : failure;
 }
 
-/** Meta accepts a message that it holds, and its receipts report the result. */
+/** Returns whether Meta accepted a message but holds it. The message's receipts report the result. */
 const isHeld = (status: unknown): status is MessageStatus =>
   status === 'held_for_quality_assessment' || status === 'paused';
 

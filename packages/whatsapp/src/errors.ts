@@ -5,7 +5,7 @@ type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
 type WithoutCode<One> = One extends unknown ? Omit<One, 'errorCode'> : never;
 
-/** What an error means for a message, without Meta's code. */
+/** The meaning of an error for a message, without Meta's code. */
 type Fault = WithoutCode<Failure>;
 
 export const retry = (
@@ -93,9 +93,9 @@ const ROWS: readonly Row[] = [
     fault: config('app', 'The sender is a test number and may message only listed numbers.'),
     remedy: 'Use a production number, or add the recipient to the list in Meta’s app dashboard.',
   },
-  // Limits. 4 and 341 are limits of the app, which each of its business accounts meets; the others are limits of a business account or its
-  // token, so another sender of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate
-  // limits" and "Handling errors".
+  // Limits. 4 and 341 are limits of the app, which all of its business accounts share. The others are limits of a business account or its
+  // token. Another sender of the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits"
+  // and "Handling errors".
   {
     keys: [80_007, 4, 17, 32, 341, 613, ...range(80_000, 80_014)],
     fault: retry(
@@ -260,8 +260,9 @@ const TABLE: ReadonlyMap<ErrorKey, KnownError> = new Map(
 export const KNOWN_ERRORS: readonly KnownError[] = [...new Set(TABLE.values())];
 
 /**
- * Returns the error with a code or without one. Code 100 is a fault of the request. With subcode 33, it means that the token cannot access
- * the node, like code 33. With a subcode from 2388000 to 2388999, it is a fault of the template; other errors have larger subcodes.
+ * Returns the explained error for a code or an outcome, or undefined. Code 100 is a fault of the request. With subcode 33, it means that
+ * the token cannot access the node, like code 33. With a subcode from 2388000 to 2388999, it is a fault of the template. Other
+ * subcodes do not matter.
  */
 export function knownError(key: ErrorKey | null, subcode: number | null = null): KnownError | undefined {
   if (key === null) return undefined;
@@ -289,9 +290,9 @@ export function classifyError(httpStatus: number | null, error: unknown): Failur
   return { ...faultNow(fault, httpStatus ?? 0, isTransient === true), errorCode };
 }
 
-/** Returns the fault of an error with this meaning, which its HTTP status can make temporary. */
+/** Returns the fault of an error. Its HTTP status or Meta's mark `is_transient` can make it temporary. */
 function faultNow(known: Fault, status: number, isTransient: boolean): Fault {
-  // It concerns, or may concern, only the message.
+  // The error concerns, or may concern, only this message.
   const isRefusal = known.kind === 'recipient' || (known.kind === 'config' && known.scope === 'request');
   const isUnlimited = known.kind === 'retry' && known.throttled === 'none';
   if (status === 429 && (isRefusal || isUnlimited))

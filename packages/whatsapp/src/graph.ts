@@ -86,7 +86,7 @@ export async function readToken(
 }
 
 /**
- * Returns whether Meta sends the webhooks of a business account to an app; undefined if the app is unknown and any app gets them.
+ * Returns whether Meta sends the webhooks of a business account to an app; undefined if the app is unknown and at least one app gets them.
  *
  * @param appId null if Meta does not report the app of the token
  */
@@ -135,7 +135,7 @@ function templateOf(item: Record<string, unknown>): ReadTemplate[] {
     status,
     category: word(item['category']),
     quality: word(members(quality)['score'] ?? quality),
-    // Without a reason, one that a webhook reported stays until the template is approved again: reads return none for a paused template.
+    // Reads return no reason for a paused template, so the reason from a webhook is kept until the template is approved again.
     reason: hasReason ? word(reason) : status === 'APPROVED' ? null : undefined,
     ttlSeconds: ttlSecondsOf(item['message_send_ttl_seconds']),
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),

@@ -35,7 +35,7 @@ export function messageBody(message: AuthenticationMessage) {
         { type: 'button', sub_type: 'url', index: '0', parameters },
       ],
     },
-    // Its receipts contain it: see `attemptNameOf`.
+    // Meta repeats this in the message's receipts: see `attemptNameOf`.
     biz_opaque_callback_data: `${message.attempt.sendId}.${message.attempt.number}`,
   };
 }

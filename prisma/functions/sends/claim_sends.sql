@@ -1,5 +1,5 @@
--- Claims each of these sends for which a sender has a permit by `p_until`. The others wait for their account's turn. The caller has locked
--- them. See `take_deliveries`.
+-- Claims each of these sends for which a sender has a permit by `p_until`. The others wait for their account's turn. Returns the sends that
+-- it changed, with `wait_ms` as in `take_deliveries`. The caller has locked all of these sends.
 create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_until timestamptz, p_lease interval)
 returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$

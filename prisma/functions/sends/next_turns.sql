@@ -1,6 +1,7 @@
 -- Returns the waiting sends that get the next turns, in order, and locks them. Accounts take turns: the account served least recently is
 -- first, and none gets a second send before every other account has had one. Of an account's sends, the one that expires last is first:
--- usually the newest, for which the recipient is still waiting. Skips sends that are held or that no sender can send by `p_until`.
+-- usually the newest, for which the recipient is still waiting. Skips sends that are held or about to expire, or that no
+-- sender can send by `p_until`.
 create or replace function next_turns(p_limit integer, p_until timestamptz)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$

@@ -4,8 +4,8 @@
 --
 -- The caller holds the lock of `take_deliveries`.
 --
--- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst (at least one message). A throughput of ten or more
--- is therefore exceeded in no second. After the `until` of a block, its messages get one permit a second, until one of them succeeds.
+-- A sender gets nine tenths of its throughput as a steady rate, and a tenth as a burst (at least one message). If its throughput is ten or
+-- more, no second therefore exceeds it. After the `until` of a block, its messages get one permit a second, until one of them succeeds.
 create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_until timestamptz)
 returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
 -- One plan per connection: planning takes longer than choosing a sender.

@@ -39,7 +39,7 @@ export function createSendRoute({
   return async (request, response) => {
     const caller = await authenticate(request, true);
     const { key, body, fields } = await readRequest(request).catch(async (error: unknown) => {
-      // The creation would have checked the key again, and an invalid key takes precedence over an invalid request.
+      // Without a creation, nothing else checks the key again. An invalid key takes precedence over an invalid request.
       await authenticate(request);
       throw error;
     });
@@ -82,7 +82,7 @@ export function createSendRoute({
       case 'reused':
         throw new Problem('idempotency_key_reused');
       case 'key_refused':
-        // Replaces the cached caller, so that the key's next requests are refused without a creation.
+        // Replaces a cached caller that is over a second old, so that the key's next requests are refused without a creation.
         await authenticate(request);
         throw invalidKey(creation.cause);
       case 'recipient_refused':

@@ -1,4 +1,4 @@
-import { retainOnwards } from '@onecode/store/sends';
+import { applyRetention } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';
@@ -15,7 +15,7 @@ export function addRetentionCommands(program: Command): void {
     .addHelpText('after', example('retention run --json'))
     .action(async (_options: object, command: Command) => {
       const { signal } = new AbortController();
-      const retained = await withDatabase((database) => retainOnwards(database, signal));
+      const retained = await withDatabase((database) => applyRetention(database, signal));
       print(command, pickFields(retained, 'numbersReplaced', 'sendsDeleted'));
     });
 }

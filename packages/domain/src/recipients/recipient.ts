@@ -157,9 +157,9 @@ export function maskRecipient(e164: string): string {
   return number === undefined ? `+${MASKED} ${shown}` : `+${number.countryCallingCode} ${MASKED} ${shown}`;
 }
 
-/** Masks a number in a text that a person wrote, with any separators, prefix or form of the number. @param e164 as for `maskRecipient` */
+/** Masks a number wherever a text contains it, in any form and with any separators or prefix. @param e164 as for `maskRecipient` */
 export function maskNumberIn(text: string, e164: string): string {
-  // All forms of a number end with the same digits: the national number, which can be shorter than eight digits.
+  // All forms of a number end with the same eight digits, or with the whole national number if it is shorter.
   const national = parsePhoneNumberFromString(e164, { extract: false })?.nationalNumber ?? e164.slice(1);
   const end = national.slice(-8);
   return text.replace(/\+?\d(?:[\s()./-]*\d)*/g, (digits) =>

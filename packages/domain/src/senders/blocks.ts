@@ -32,7 +32,7 @@ export interface Block extends BlockKind {
   source: BlockSource;
   /** The provider's code, if it returned one. */
   errorCode: number | null;
-  /** A fixed sentence, or an operator's. */
+  /** A fixed sentence, an operator's text, or the state that the provider reported. */
   reason: string;
   /** For a fault: whether an operator has to correct its cause, such as the token, the template or the business account (`FaultScope`). */
   isConfiguration: boolean;
@@ -102,8 +102,8 @@ export const isNew = (blocks: readonly Block[]): boolean =>
   blocks.some(({ cause, reason }) => cause === 'operator' && reason === NOT_ACTIVATED);
 
 /**
- * Returns the block that keeps a sender from sending anything, or the longest if there are several; null if there is none. A rate limit
- * only slows a sender down.
+ * Returns the block that stops all messages of a sender, the longest if there are several; null without one. Ignores rate limits, which
+ * only slow a sender down.
  */
 export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   const end = ({ until }: Block): number => until?.getTime() ?? Infinity;
@@ -114,7 +114,7 @@ export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   return standing.toSorted((a, b) => end(b) - end(a) || a.cause.localeCompare(b.cause))[0] ?? null;
 }
 
-/** Whether a sender may send. `paused`: until the pause is ended; `cooling_down`: for a time after a fault. */
+/** Whether a sender may send. `paused`: an operator or the provider blocks it, without an end; `cooling_down`: for a time after a fault. */
 export const SENDER_STATES = ['active', 'cooling_down', 'paused'] as const;
 export type SenderState = (typeof SENDER_STATES)[number];
 

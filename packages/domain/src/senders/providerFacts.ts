@@ -197,12 +197,13 @@ export interface SenderKnowledge {
   alerts: (BusinessAccountAlert & { at: string })[];
   /** The languages of its template. */
   templates: { language: string; facts: Facts<TemplateValues> }[];
+  /** When the last read started. */
   triedAt: Date | null;
-  /** The last read that succeeded. */
+  /** When the last read that got the data of the number started. Other parts of it may have failed. */
   readAt: Date | null;
   /** Why parts of the last read failed. */
   failures: SenderReading['failures'];
-  /** As of the last read. */
+  /** The recipients that the senders of its portfolio had in the 24 hours before the last read. */
   recipients24h: number | null;
 }
 

@@ -30,7 +30,7 @@ export interface NewSend {
   /** The keys of the older peppers during a rotation of `NUMBER_PEPPER`. */
   olderRecipientKeys: readonly string[];
   country: string | null;
-  /** Whether the number is in a premium-rate range, where the recipient's network pays for each message. */
+  /** See `PhoneRecipient`. */
   isPremiumRate: boolean;
   /** Null: the account's language. */
   locale: Locale | null;
@@ -64,14 +64,16 @@ export interface CreationState {
   /** The countries of a trial account; null after the trial and in test mode, which has no trial limits. */
   trialCountries: readonly string[] | null;
   accountRate: number;
+  /** The number of sends that the account has created. If it has changed before the write, the creation is decided again. */
   accountSends: number;
   /** The account's sends of the last minute. */
   accountTimes: SendTimes;
   applicationRate: number | null;
+  /** The number of sends that the application has created. The next send gets the next number. */
   applicationSends: number;
   applicationTimes: SendTimes;
   recipientRate: number | null;
-  /** The latest sends within an hour, as many as `recipientRate`. */
+  /** When the application's latest sends to the recipient within an hour were created: at most `recipientRate`, oldest first. */
   recipientTimes: readonly number[] | null;
   /** The maximum total points of wrong guesses and active codes; null without a guess budget and in test mode. */
   guessPointsMax: number | null;
@@ -141,7 +143,8 @@ export interface CreatedDecision {
 
 /**
  * Decides the creations of a batch in order. A created send counts against the limits of later requests of its account. (Several trial
- * accounts together may exceed the daily limit that they share, which the write checks again.) A refusal takes no unit and binds no key.
+ * accounts together may exceed the daily limit that they share, which the write checks again.) A refusal takes no unit and uses no
+ * idempotency key.
  *
  * @param states the data read for each request; undefined if its application was deleted
  * @returns the decision on each request, and the created sends by account

@@ -66,7 +66,7 @@ export const NO_RESPONSE = {
 /** The provider's error code for a message that it held and then dropped. For other messages, it is a refusal without a reason. */
 const DROPPED = 135000;
 
-/** Returns what a reported failure means for its message. If the provider held and then dropped the message, the portfolio may not send. */
+/** Returns a reported failure. If the provider held the message and then dropped it, the failure is a fault of the portfolio. */
 export function afterHold<Failure extends Exclude<Outcome, { kind: 'accepted' }>>(
   failure: Failure,
   messageStatus: MessageStatus | null,

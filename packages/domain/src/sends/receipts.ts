@@ -91,8 +91,9 @@ export interface BeforeReceipt {
 }
 
 /**
- * How many failures reported by an account's own app count in a month (UTC). Such an app can report any message as failed, and each failure
- * refunds a unit. WhatsApp rejects far fewer than one message in four.
+ * How many failures reported by an account's own app count in a month (UTC): `atLeast`, or the `share` of the units that the account has
+ * used in the month, if that is more. Such an app can report any message as failed, and each failure refunds a unit. WhatsApp rejects far
+ * fewer than one message in four.
  */
 export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 
@@ -245,7 +246,7 @@ export function isUndelivered(outcome: AttemptOutcome | undefined): boolean {
   return outcome !== undefined && outcome !== 'accepted' && outcome !== 'unknown';
 }
 
-/** Returns the first attempt that changes end because of a reported failure, even if another message or call decides about the send. */
+/** Returns the first attempt that these changes end with a reported failure, even if another message or call decides about the send. */
 export function findFailedAttempt({ attempts = [] }: Changes): AttemptChange | undefined {
   return attempts.find(({ outcome, report }) => report !== undefined && outcome !== 'accepted');
 }

@@ -118,7 +118,7 @@ export interface Pricing {
   model: string;
 }
 
-/** What a pure rule changes, written in one statement. */
+/** The changes that a pure rule decides. They are written in one statement. */
 export interface Changes {
   change?: SendChange | undefined;
   attempts?: AttemptChange[];

@@ -4,7 +4,7 @@ import type { Send, Verification } from './send.js';
 
 /** The code of a test send if the caller did not choose one. */
 export const TEST_CODE = '000000';
-/** The guess budget treats longer codes as equally hard to guess. */
+/** The length of a generated code. The guess budget treats longer codes as equally hard to guess. */
 const GENERATED_DIGITS = 6;
 /** The number of wrong guesses that locks a send. */
 export const GUESSES_MAX = 5;

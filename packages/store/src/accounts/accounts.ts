@@ -48,7 +48,7 @@ export interface Account {
   blockedCountries: string[];
 }
 
-/** The columns of an `Account` that a person can change, from a row `a` of `accounts`. */
+/** The select list of an `Account` without `ratePerMinute` and the used units, from a row `a` of `accounts`. */
 const COLUMNS = Prisma.sql`
   a.id, a.name, a.language, a.free_quota as "freeQuota", a.credits, a.senders, a.suspended_at as "suspendedAt",
   a.suspension_reason as "suspensionReason", a.delete_at as "deleteAt", a.trial_countries as "trialCountries",
@@ -81,8 +81,8 @@ export interface NewAccount extends Pick<Account, 'name' | 'language' | 'credits
   /** Null follows the setting. */
   ratePerMinute: number | null;
   /**
-   * The countries to which a trial account may send; omitted without a trial. A trial account starts with safe limits, until one of its
-   * admins changes them: no sends to other countries or to satellite and premium-rate numbers, and a daily ceiling.
+   * The countries to which a trial account may send; omitted without a trial. A trial account starts with safe limits: no sends to other
+   * countries or to satellite and premium-rate numbers, and a daily ceiling. After the trial, they stay until an admin changes them.
    */
   trialCountries?: readonly string[];
 }
@@ -128,7 +128,7 @@ interface ChangeableFields
     Pick<NewAccount, 'ratePerMinute'> {}
 
 /**
- * Changes the given fields. Without its breaker, the account's blocked countries are not blocked any more.
+ * Changes the given fields. Turning off the breaker also unblocks the countries that it blocks.
  *
  * @returns the changed account, or null if it does not exist
  */

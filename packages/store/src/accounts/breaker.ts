@@ -7,7 +7,7 @@ import { writeMails } from '../mails/writeMails.js';
 const SENDS_MAX = 1_000;
 /** People who have not verified a code within this time are assumed never to do so. */
 const VERIFIED_WITHIN_SECONDS = 120;
-/** A code sent later than this after its request is not counted, because by then the person has requested another code or given up. */
+/** A code sent later than this after its request counts only if it was verified: the person may have given up or requested another. */
 const SENT_WITHIN_SECONDS = 60;
 
 /**
@@ -36,7 +36,7 @@ export interface CountryEvidence extends BreakerEvidence {
   rule: BreakerRule;
 }
 
-/** Returns the evidence about every account that uses the breaker. After a trip, only later sends count. */
+/** Returns the evidence about every account that uses the breaker. After a trip, only sends after the end of its block count. */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   return database.sql.query<CountryEvidence[]>`
     select a.id as "accountId", e.*,
@@ -53,7 +53,8 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
 }
 
 /**
- * Blocks an account's sends to a country for an hour, unless they are blocked already: all workers see the same evidence.
+ * Blocks an account's sends to a country for an hour, and mails its admins. Does nothing if the country is already blocked, because all
+ * workers see the same evidence.
  *
  * @returns whether this call started the block
  */

@@ -11,7 +11,7 @@ export interface GrantTerms {
   reference?: string | null;
   /** When the rest of the grant expires; null for never. */
   expiresAt?: Date | null;
-  /** Idempotency key of the grant: a repeat with the same id grants nothing more and returns the same result. */
+  /** Idempotency key of the grant: a repeat with the same id and terms grants nothing more, and returns the account as it is now. */
   grantId?: string;
 }
 
@@ -45,6 +45,7 @@ export function grantCredits(
         throw new GrantIdTaken('credits were not granted: another grant has this id');
       return before;
     }
+    // Before the first grant, the account's credits have no row. They never expire.
     await sql.execute`
       insert into credit_grants (account_id, units) values (${id}::uuid, ${before.credits}) on conflict do nothing`;
     await sql.execute`

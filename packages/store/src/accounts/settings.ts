@@ -38,7 +38,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
 
 /** Returns the current settings. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  // Prisma joins concurrent reads by a unique column into one with `in`, which it does not have for booleans.
+  // Not `findUnique`: Prisma merges concurrent calls of it into one query with `in`, which it does not support for the boolean `id`.
   return (await database.prisma.settings.findFirstOrThrow({ omit: NO_SETTING })) as Settings;
 }
 

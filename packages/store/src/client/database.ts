@@ -7,7 +7,7 @@ import { closeIdle, openPool } from './servers.js';
 import { FIXED_SETTINGS, POOLED_SETTINGS, UNBOUNDED_SETTINGS, type Settings } from './settings.js';
 import { poolSql, statementName, prismaSql, type Sql } from './sql.js';
 
-/** Runs statements, in one transaction or, as a `Database`, each in its own. */
+/** Runs statements: all in one transaction or, if it is a `Database`, each in its own. */
 export interface Connection {
   /** Prisma's models, for statements off the hot path. */
   readonly prisma: Prisma.TransactionClient;

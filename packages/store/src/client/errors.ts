@@ -4,8 +4,8 @@ import pg from 'pg';
 export class UnusableDatabase extends Error {}
 
 /**
- * PostgreSQL rejected a statement. `code` is its SQLSTATE with a prefix, because the queue board does not show it without one. PostgreSQL's
- * detail is omitted, because it quotes rows.
+ * PostgreSQL rejected a statement. `code` is its SQLSTATE with a prefix, because the queue board hides codes of an unknown form.
+ * PostgreSQL's detail is omitted, because it quotes rows.
  */
 class StatementError extends Error {
   override readonly name = 'StatementError';

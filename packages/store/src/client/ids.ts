@@ -1,4 +1,7 @@
-/** Returns a new id: UUID version 7 in lower case, so that rows created together are close in their index. 74 of its bits are random. */
+/**
+ * Returns a new id: UUID version 7 in lower case, so that rows created together are close in their index. 42 of its bits are random.
+ * Another 31 are random for the first id of a process in a millisecond, and count up in its further ids.
+ */
 export { v7 as newId } from 'uuid';
 
 /** The maximum difference between the database's clock and the clock of the process that makes an id. */

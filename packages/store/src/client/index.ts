@@ -7,5 +7,5 @@ export {
   pingDatabase,
 } from './database.js';
 export { isLostConnection, readSqlState, UnusableDatabase } from './errors.js';
-export { findRightsFault, findSettingsFault } from './settings.js';
+export { findDatabaseFault, findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';

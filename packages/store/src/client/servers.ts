@@ -90,7 +90,7 @@ function toCommandLine(settings: Readonly<Record<string, string>>): string {
     .join(' ');
 }
 
-/** Closes the idle connections of a pool. */
+/** Closes the idle connections of a pool. The driver has no function for this, so each one is taken and released as broken. */
 export function closeIdle(pool: pg.Pool): void {
   for (let count = pool.idleCount; count > 0; count -= 1)
     pool.connect().then(

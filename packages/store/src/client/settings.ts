@@ -61,10 +61,10 @@ export async function findSettingsFault(client: Pick<pg.ClientBase, 'query'>): P
 }
 
 /**
- * Returns why a process cannot use the database, in one sentence: a session setting or missing rights. Returns null if nothing is wrong, or
- * before the first migration.
+ * Returns why a process cannot use the database, in one sentence: session settings or missing rights. Returns null if nothing is wrong.
+ * Before the first migration, it checks no rights on tables and functions.
  */
-export async function findRightsFault({ sql, pool }: { sql: Sql; pool: pg.Pool }): Promise<string | null> {
+export async function findDatabaseFault({ sql, pool }: { sql: Sql; pool: pg.Pool }): Promise<string | null> {
   return (await findSettingsFault(pool)) ?? (await findLack(sql));
 }
 

@@ -28,7 +28,7 @@ export function poolSql(pool: pg.Pool): Sql {
     return pool
       .query({ name: statementName(text), text, values: parameters, types: TYPES })
       .catch((error: Error) => {
-        // With open connections, readiness would not notice that each statement that needs a new one fails.
+        // Readiness would use the open connections, and would not notice that new ones are rejected.
         if (isRefusedLogin(error)) closeIdle(pool);
         return throwStatementError(error);
       });

@@ -11,8 +11,8 @@ export interface Hold extends HoldTarget {
 }
 
 /**
- * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. A hold that is
- * already active gets the new reason and operator, and keeps its time.
+ * Places a hold on the sends that `what` matches. Messages that already have a permit are still sent, within half a second. If the hold is
+ * already active, a new reason replaces its reason and operator, and the hold keeps its time.
  *
  * @returns the active hold, or null if the account does not exist
  */

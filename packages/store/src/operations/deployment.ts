@@ -1,6 +1,6 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { findRightsFault } from '../client/settings.js';
+import { findDatabaseFault } from '../client/settings.js';
 import { readHeldSends } from '../reports/heldSends.js';
 import { listSenders } from '../senders/senders.js';
 import { findSchemaFault, listProcesses, readClock } from './processes.js';
@@ -23,7 +23,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
     settings,
     clockAheadMs: await readClock(database),
   };
-  const rightsFault = await findRightsFault(database);
+  const rightsFault = await findDatabaseFault(database);
   const schemaFault = rightsFault === null ? await findSchemaFault(database, release) : null;
   // The tables may be missing, or the role may not read them.
   if (rightsFault !== null || schemaFault !== null)

@@ -1,7 +1,7 @@
 import { schemaFault, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Connection, Database } from '../client/database.js';
-import { findRightsFault } from '../client/settings.js';
+import { findDatabaseFault } from '../client/settings.js';
 import { readSqlState } from '../client/errors.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
@@ -29,7 +29,7 @@ export function createPresence(
 
   /** Checks whether this release can work with the schema. @returns why it cannot, or null */
   const check = async (): Promise<string | null> =>
-    (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
+    (await findDatabaseFault(database)) ?? (await findSchemaFault(database, release));
 
   return {
     /** New for each start of a process. */

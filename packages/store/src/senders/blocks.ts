@@ -7,7 +7,7 @@ import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 const COLUMNS = Prisma.sql`b.cause, b.scope, b.only_for as "onlyFor", b.source, b.error_code as "errorCode", b.reason,
   b.is_configuration as "isConfiguration", b.failures, b.since, b.until`;
 
-/** Returns the current blocks of each sender, by scope, language or country, and cause. */
+/** Returns the current blocks of each sender, its business account and its portfolio, by scope, language or country, and cause. */
 export async function listBlocks({ sql }: Connection): Promise<(Block & { senderId: string })[]> {
   return sql.query<(Block & { senderId: string })[]>`
     select r.id as "senderId", ${COLUMNS}
@@ -72,12 +72,12 @@ async function writeBlock(
 }
 
 /**
- * Returns whether a newer success shows that a failure is over: the provider accepted a message that was started at the same time or later.
+ * Returns whether a newer success shows that a failure is over: the provider accepted a message that meets these conditions.
  *
- * - It belongs to this or a later send.
- * - Its sender is this one, or another one with the same business account or portfolio.
- * - For a failure from a receipt, it must also have been delivered. An account could forge the receipts of its own senders, which therefore
- *   do not count for other senders.
+ * - It was started at the same time or later, and belongs to this or a later send.
+ * - It is from this sender or, depending on the scope, from one with the same business account or portfolio.
+ * - If a receipt reported the failure, the message was delivered. Then no other sender that an account owns counts: the account could forge
+ *   its receipts.
  *
  * @param about the scope of the failure, and its language or country
  */

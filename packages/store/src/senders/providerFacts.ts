@@ -20,8 +20,9 @@ import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 import { endBlocks } from './blocks.js';
 
 /**
- * Returns a sender that is due for a read, with the database's time, for one caller, and makes its next read due in ten minutes; returns
- * null if none is due. New senders are due immediately.
+ * Takes a sender that is due for a read: only one caller gets it, and its next read is due in ten minutes. New senders are due immediately.
+ *
+ * @returns the sender and the database's time, or null if none is due
  */
 export async function takeDueReading({
   sql,
@@ -47,7 +48,7 @@ export async function requestReading(
   accountId: string | null = null,
 ): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    -- Truncated: a rounded time would be in the future half of the time.
+    -- Truncated, because a rounded-up time would be in the future.
     update senders set read_due_at = date_trunc('milliseconds', clock_timestamp())
     where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
     returning read_due_at as at`;

@@ -239,7 +239,7 @@ export type SenderChange = Partial<Pick<Sender, Editable | 'throughput'>> & {
   secrets?: SenderSecrets;
 };
 
-/** What a sender has before its number is registered and read. */
+/** The columns of a sender before its number is registered and read. */
 const UNREAD = {
   isRegistered: false,
   businessAccountId: null,
@@ -290,7 +290,7 @@ export async function editSender(
   }).catch(refuseTaken);
 }
 
-/** Logs what the setup did at the provider for a sender, or that a test code was sent, and requests a read. */
+/** Logs the steps of a setup, or a test code, and requests a read. If a step registered the number, stores this. */
 export async function noteSenderSetup(
   database: Database,
   actor: Actor,

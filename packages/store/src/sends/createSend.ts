@@ -102,7 +102,7 @@ async function createLocked(database: Database, sends: readonly NewSend[]): Prom
       }
     });
   } catch (error) {
-    // An error without an SQLSTATE: the batch is not repeated one by one, with a wait for each request.
+    // The new error has no SQLSTATE, so the batcher does not repeat the requests one by one, each with another wait for the lock.
     if (readSqlState(error) === STATEMENT_TIMED_OUT)
       throw new Error('could not create sends: another transaction keeps the account locked', {
         cause: error,

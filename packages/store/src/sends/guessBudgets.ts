@@ -5,7 +5,7 @@ import { Prisma } from '../generated/prisma/client.js';
 
 /**
  * The points still charged in a row `b` of `guess_budgets` at a time: `POINTS_PER_DAY` points are refunded for each day since the last
- * wrong guess. Of two concurrent guesses, the one written last may be the earlier one.
+ * wrong guess. The time since then is at least 0: of two concurrent guesses, the earlier one may be written last.
  */
 export const chargedPoints = (at: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`greatest(0, b.points - ${POINTS_PER_DAY}::integer * greatest(0, extract(epoch from ${at} - b.last_wrong_at))::float8 / 86400)`;
@@ -32,8 +32,8 @@ export const COUNTED_GUESSES = Prisma.sql`
   )`;
 
 /**
- * The maximum number of points of wrong guesses and active codes together, under the settings `c`; null without a budget. It is the budget,
- * but for codes of fewer than six digits the points of all guesses at three such codes, which are more.
+ * The maximum number of points of wrong guesses and active codes together, under the settings `c`; null without a budget. It is the budget
+ * of the settings. For codes of fewer than six digits, it is the points of all guesses at three such codes, which is more.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then ${3 * GUESSES_MAX}::integer * ${guessCost} end`;

@@ -7,4 +7,4 @@ export { changeSend, writeReceipts } from './updateSends.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { findSend } from './sendRow.js';
 export { eraseRecipient } from './recipients.js';
-export { eraseExpiredCodes, readRetention, retainOnwards } from './retention.js';
+export { eraseExpiredCodes, readRetention, applyRetention } from './retention.js';

@@ -68,7 +68,7 @@ export async function storeReports(
       where s.id = u.id
     )
     insert into provider_reports (key, reporter, kind, report, due_at)
-    -- Truncated: a rounded time would be in the future half of the time.
+    -- Truncated, because a rounded-up time would be in the future.
     select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
     -- All callers insert in the same order, so that two callers with the same reports cannot deadlock.
@@ -80,7 +80,7 @@ export async function storeReports(
 const WAITING_MAX = 10_000;
 
 /**
- * Returns the reports that an app may make, because the holder of its secret can forge any:
+ * Returns only the reports that an app may make, because the holder of its secret can forge any report:
  *
  * - receipts that name an attempt of the account's sends, made by one of the account's own senders. (A sender may have belonged to another
  *   account before.) The claim writes the sender of an attempt before the call, so no receipt arrives too early for this check
@@ -260,7 +260,7 @@ export async function findReportedSends(
   return { sends: [...sends.values()], unmatched };
 }
 
-/** Returns the same name for receipts of the same message. */
+/** Returns the same key for receipts of the same message. */
 const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
@@ -315,7 +315,8 @@ async function readMessages(
 }
 
 /**
- * Stores the time of a send's first denial. The provider's time has whole seconds; it is limited to the time since the message was sent.
+ * Stores the time of a send's first denial. The provider's time has whole seconds. It is limited to
+ * the time between the sending of the message and now.
  *
  * @returns false if no attempt has the message
  */
@@ -333,8 +334,8 @@ export async function applyDenial({ sql }: Database, { messageId, occurredAt }: 
 }
 
 /**
- * Calls `write`, and counts the written failure if an account's own Meta app reported it. It counts before `write`, and undoes this if
- * `write` returns null or throws. If the process is killed in between, a failure that was not written stays counted.
+ * Calls `write`, and counts the written failure if the sender is an account's own and has its own Meta app. It counts before `write`, and
+ * undoes this if `write` returns null or throws. If the process is killed in between, a failure that was not written stays counted.
  *
  * @param senderId the sender of the failed message; null if there is no failure
  * @param write its argument is true if the app has used up its failures in the month (UTC) of the account's latest creation, see

@@ -4,7 +4,7 @@ import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { replaceNumbers } from './retention.js';
 
-/** Milliseconds. A phone number that a customer uses to test its sign-in can have tens of thousands of sends. */
+/** The time limit of a transaction on all sends to a recipient. A number that a customer tests with can have tens of thousands. */
 export const ALL_SENDS_MS_MAX = 60_000;
 /** The most sends that one statement masks, so that it ends before the statement time-out. */
 const PAGE = 1_000;

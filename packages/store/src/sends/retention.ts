@@ -30,7 +30,7 @@ const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, num
  * @param signal ends the run after the current page
  * @returns how many numbers were masked, and how many sends deleted
  */
-export async function retainOnwards(
+export async function applyRetention(
   database: Database,
   signal: AbortSignal,
 ): Promise<{ numbersReplaced: number; sendsDeleted: number }> {

@@ -4,7 +4,7 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, findSend, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
 
-/** What is written together: the change of a send, if any, and the deletion of its receipts. */
+/** The change of a send, if any, and the deletion of its receipts, which one statement writes. */
 interface Write extends Changes {
   /** The row from which the change was decided. */
   send: SendRow;
@@ -139,7 +139,7 @@ function updateSends(changes: readonly Write[]): Prisma.Sql {
 
 /**
  * The step that writes the attempts of `changed`. A response and receipts may report on the same attempt in any order. An acceptance and a
- * reported failure replace what is stored; a failed response does not replace an earlier receipt.
+ * reported failure replace the stored outcome; a failed response does not replace an earlier receipt.
  */
 const ATTEMPTED = Prisma.sql`
   attempted as (
@@ -180,7 +180,7 @@ const REFUNDED = Prisma.sql`,
     select account_id, id, 'returned', charged_from, 1 from returned
   )`;
 
-/** The payer in `message_costs` of messages from senders without an account. */
+/** The payer in `message_costs` of messages from senders that do not belong to the account of the send. */
 export const OPERATOR = '00000000-0000-0000-0000-000000000000';
 
 const NO_RECEIPTS = Prisma.sql`, deleted as (select null as key where false)`;

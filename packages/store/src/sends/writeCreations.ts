@@ -3,7 +3,7 @@ import { KEY_STATE } from '../accounts/apiKeys.js';
 import { bytesText, prismaSql } from '../client/sql.js';
 
 /**
- * Writes created sends with their units, ledger entries and counters. All sends of an account are written, or none:
+ * Writes created sends with their units, ledger entries and counters, through Prisma's client. All sends of an account are written, or none:
  *
  * - The account must have created no other send since the read, must have the units, and must not be locked by another transaction. A batch
  *   does not wait for a locked account, because other accounts share it.

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import {
   closeDatabase,
-  findRightsFault,
+  findDatabaseFault,
   openDatabase,
   pingDatabase,
   readSqlState,
@@ -80,9 +80,9 @@ describe('connections', () => {
         await withDatabase(
           store.url,
           async (database) => {
-            expect(await findRightsFault(database)).toBeNull();
+            expect(await findDatabaseFault(database)).toBeNull();
             await database.sql.query`select set_config(${name}, ${value}, false)`;
-            expect(await findRightsFault(database)).toMatch(
+            expect(await findDatabaseFault(database)).toMatch(
               new RegExp(
                 `${name} is '${value}' instead of '${wanted}': alter role .* set ${name} = '${wanted}'`,
               ),

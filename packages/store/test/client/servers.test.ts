@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream';
 import { databaseAddress, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
-  findRightsFault,
+  findDatabaseFault,
   openDatabase,
   pingDatabase,
   type Database,
@@ -248,13 +248,13 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     ['session_replication_role', 'replica', 'origin'],
   ])('is rejected with the remedy if %s is %s', async (name, value, wanted) => {
     await setDefault(name, value);
-    const fault = await findRightsFault(openAt(await poolerUrl(TRANSACTION)));
+    const fault = await findDatabaseFault(openAt(await poolerUrl(TRANSACTION)));
     expect(fault).toMatch(
       new RegExp(`^[^\\n]* ${name} is '${value}' instead of '${wanted}': alter role [^\\n]+$`),
     );
     const [remedy] = /alter role [^;]+/.exec(fault!)!;
     await store.sql(remedy);
-    expect(await findRightsFault(openAt(await poolerUrl(TRANSACTION)))).toBeNull();
+    expect(await findDatabaseFault(openAt(await poolerUrl(TRANSACTION)))).toBeNull();
   });
 
   it('works if it keeps a changed setting for each client', async () => {
@@ -288,7 +288,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     const names = Object.keys({ ...FIXED_SETTINGS, ...sessionSettings({ byIndexOnly: true }) });
     for (const ignored of [names.join(','), 'options']) {
       const settings = { ...TRANSACTION, ignore_startup_parameters: ignored };
-      const fault = await findRightsFault(openAt(await poolerUrl(settings), { pooler: 'none' }));
+      const fault = await findDatabaseFault(openAt(await poolerUrl(settings), { pooler: 'none' }));
       expect(fault).toContain("default_transaction_isolation is 'serializable'");
     }
   });

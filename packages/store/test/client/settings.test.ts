@@ -1,7 +1,7 @@
 import { settle } from '@onecode/domain';
-import { findRightsFault, pingDatabase, UnusableDatabase, type Database } from '@onecode/store/client';
+import { findDatabaseFault, pingDatabase, UnusableDatabase, type Database } from '@onecode/store/client';
 import { listSends, overview, searchAccounts } from '@onecode/store/reports';
-import { changeSend, createSend, findSend, openDeliveries, retainOnwards } from '@onecode/store/sends';
+import { changeSend, createSend, findSend, openDeliveries, applyRetention } from '@onecode/store/sends';
 import { migrate, readMigrations } from '@onecode/store/migrations';
 import {
   applyTestReports,
@@ -88,7 +88,7 @@ async function useDatabase(database: Database): Promise<void> {
     expect(Math.abs(send.now.getTime() - send.createdAt.getTime())).toBeLessThan(60_000);
   }
 
-  expect(await retainOnwards(database, new AbortController().signal)).toEqual({
+  expect(await applyRetention(database, new AbortController().signal)).toEqual({
     numbersReplaced: 0,
     sendsDeleted: 0,
   });
@@ -165,7 +165,7 @@ describe('session defaults', () => {
 
   it('are reported with the remedy if only an operator can change them', async () => {
     await migrate(store.url);
-    const fault = (url: string) => withDatabase(url, findRightsFault);
+    const fault = (url: string) => withDatabase(url, findDatabaseFault);
     await store.sql(`alter database ${databaseName()} set session_replication_role = 'replica'`);
     expect(await fault(store.url)).toContain(
       `session_replication_role is 'replica' instead of 'origin': alter role ${owner()} in database ${databaseName()} set session_replication_role = 'origin'`,

@@ -1,7 +1,7 @@
 import { DELIVERY_STATES, type Receipt } from '@onecode/domain';
 import { changeSettings, deleteAccount } from '@onecode/store/accounts';
 import { overview, type Overview } from '@onecode/store/reports';
-import { retainOnwards, storeReports } from '@onecode/store/sends';
+import { applyRetention, storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,
@@ -37,7 +37,7 @@ beforeEach(async () => {
   ];
 });
 
-const fold = () => retainOnwards(store.database, always);
+const fold = () => applyRetention(store.database, always);
 const chart = (of = live): Promise<Overview> =>
   overview(store.database, of.accountId, {
     from: new Date(today - 40 * DAY_MS),
@@ -220,7 +220,7 @@ it('aggregateDays ends during a day when its worker stops', async () => {
   let ended: Promise<unknown> = Promise.resolve();
   await store.database.transaction(async ({ sql }) => {
     await sql.execute`lock table sends in access exclusive mode`;
-    ended = retainOnwards(store.database, stopping.signal);
+    ended = applyRetention(store.database, stopping.signal);
     await until('a fold that waits', async () => {
       const rows = await store.sql(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%statistics%'`,

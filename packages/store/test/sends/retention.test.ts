@@ -2,7 +2,7 @@ import { maskRecipient } from '@onecode/domain';
 import { changeSettings, findAccount, changeApplication } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
-import { createSend, eraseRecipient, readRetention, retainOnwards } from '@onecode/store/sends';
+import { createSend, eraseRecipient, readRetention, applyRetention } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
@@ -67,9 +67,9 @@ describe('retention of numbers', () => {
   it('masks the numbers of old sends, which a search for the number still finds', async () => {
     await past(91, { recipient: NUMBER });
     await past(89, { recipient: NUMBER });
-    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
+    expect(await applyRetention(store.database, always)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
     expect(await recipients()).toEqual([maskRecipient(NUMBER), NUMBER]);
-    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+    expect(await applyRetention(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
 
     const filter = { recipientKeys: recipientKeysOf(NUMBER) };
     expect((await listSends(store.database, live.accountId, filter, { limit: 10 })).sends).toHaveLength(2);
@@ -95,23 +95,23 @@ describe('retention of numbers', () => {
     expect(await overdueDays()).toBe(102 - 9);
     await store.sql(`update cursors set position = $1 where name = 'statistics'`, [newId()]);
     expect(await overdueDays()).toBe(102 - 30);
-    await retainOnwards(store.database, always);
+    await applyRetention(store.database, always);
     expect(await overdueDays()).toBeNull();
   });
 
   it('keeps numbers forever if no time is set', async () => {
     await changeSettings(store.database, TEST_ACTOR, { retainNumbersDays: null });
     await past(3_000, { recipient: NUMBER });
-    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+    expect(await applyRetention(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
   });
 
   it('masks numbers of sends that are inserted before the position after a reset', async () => {
     await past(92, { recipient: NUMBER });
-    await retainOnwards(store.database, always);
+    await applyRetention(store.database, always);
     await past(93, { recipient: NUMBER });
-    expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 0 });
+    expect(await applyRetention(store.database, always)).toMatchObject({ numbersReplaced: 0 });
     await store.sql(`update cursors set position = default where name = 'numbers'`);
-    expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 1 });
+    expect(await applyRetention(store.database, always)).toMatchObject({ numbersReplaced: 1 });
     expect(await recipients()).toEqual([maskRecipient(NUMBER), maskRecipient(NUMBER)]);
   });
 
@@ -126,11 +126,11 @@ describe('retention of numbers', () => {
       [model],
     );
     const cutOff = new AbortController();
-    const begun = retainOnwards(store.database, cutOff.signal);
+    const begun = applyRetention(store.database, cutOff.signal);
     await until('a masked number', async () => (await recipients()).includes(maskRecipient(NUMBER)));
     cutOff.abort();
     const rounds = [await begun];
-    rounds.push(...(await Promise.all([1, 2, 3].map(() => retainOnwards(store.database, always)))));
+    rounds.push(...(await Promise.all([1, 2, 3].map(() => applyRetention(store.database, always)))));
     expect(rounds.reduce((sum, { numbersReplaced }) => sum + numbersReplaced, 0)).toBe(501);
     expect(new Set(await recipients())).toEqual(new Set([maskRecipient(NUMBER)]));
   });
@@ -147,10 +147,10 @@ describe('retention of sends', () => {
       live: await past(366),
       youngLive: await past(364),
     };
-    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 1 });
+    expect(await applyRetention(store.database, always)).toMatchObject({ sendsDeleted: 1 });
     expect(await idsLeft()).toEqual([sends.live, sends.youngLive, sends.youngTest]);
     await days(365);
-    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 1 });
+    expect(await applyRetention(store.database, always)).toMatchObject({ sendsDeleted: 1 });
     expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
   });
 
@@ -171,7 +171,7 @@ describe('retention of sends', () => {
       ledger: await listLedger(store.database, live.accountId, { limit: 100 }),
     });
     const before = await money();
-    expect(await retainOnwards(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 1 });
+    expect(await applyRetention(store.database, always)).toEqual({ numbersReplaced: 0, sendsDeleted: 1 });
     expect(await money()).toEqual(before);
     for (const table of ['attempts', 'send_identities'])
       expect(await store.sql(`select send_id from ${table}`)).toEqual([{ send_id: stays }]);
@@ -180,7 +180,7 @@ describe('retention of sends', () => {
   it('keeps sends that may still be refunded', async () => {
     await days(30);
     await makeOlder(await buildSend(store.database, live), 31, '');
-    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 0 });
+    expect(await applyRetention(store.database, always)).toMatchObject({ sendsDeleted: 0 });
   });
 
   it('deletes only guess budgets that have recovered', async () => {
@@ -194,7 +194,7 @@ describe('retention of sends', () => {
        select account_id, recipient_key, 5, now() - interval '2 days' from sends where id = $1 returning recipient_key`,
       [await past(31, { recipient: '+5511987654322' })],
     );
-    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 3 });
+    expect(await applyRetention(store.database, always)).toMatchObject({ sendsDeleted: 3 });
     const left = await store.sql<{ recipient_key: string }>('select recipient_key from guess_budgets');
     expect(left).toEqual([{ recipient_key: recipientKeysOf(NUMBER)[0] }]);
     expect(left).not.toEqual([recovered]);

@@ -20,7 +20,7 @@ export interface SetupOptions {
   mayChangeTemplates: boolean;
   /** How long to wait for the approval of templates and the connection of the number. */
   approvalMs: number;
-  /** Returns whether a sender with the number was activated, which implies that the number is registered. */
+  /** Returns whether the number is known to be registered already. */
   isKnown: (phoneNumberId: string) => Promise<boolean>;
   /** Adds the sender, paused, unless it exists. Without it, the sender is not a step. */
   addSender?: (number: SetupNumber) => Promise<SetupStep>;
@@ -35,7 +35,7 @@ export type SetupNumber = FoundNumber & { englishTemplateLanguage: 'en' | 'en_US
  */
 export type SetupStatus = 'done' | 'already' | 'waiting' | 'needs_you' | 'failed';
 
-/** The texts about what the setup does. What it finds has the texts of the preflight and of the error table. */
+/** The setup's own texts. For most findings, it uses the texts of the preflight and of the error table. */
 export const SETUP_TEXTS = {
   token_expires: 'Meta accepts the access token. It expires at {{at}}: use a token that does not expire.',
   token_undecryptable: 'The stored token cannot be decrypted: enter the token again.',
