@@ -181,7 +181,7 @@ export function addUserCommands(program: Command): void {
 
   of(
     'remove-two-factor',
-    'remove the second factor, passkeys and provider login of a user who lost them, and end all sessions',
+    'remove the second factor, passkeys and company sign-in of a user who lost them, and end all sessions',
   )
     .addHelpText('after', example('user remove-two-factor ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
