@@ -76,7 +76,7 @@ export class Webhooks {
     if (this.url === null || scope.ended) return null;
     const rawBody = metaJson(payload);
     this.#change({ waiting: this.#status.waiting + 1 });
-    const status = await this.#attempt(this.url, rawBody);
+    const status = await this.#attempt(scope, this.url, rawBody);
     if (status === 200) this.#settle(scope, 'delivered');
     else void this.#repeat(scope, this.url, rawBody);
     return status;
@@ -86,7 +86,7 @@ export class Webhooks {
     for (let attempt = 2; attempt <= ATTEMPTS; attempt += 1) {
       const waitMs = attempt === 2 ? 0 : Math.min(WAIT_MS_FIRST * 2 ** (attempt - 3), WAIT_MS_MAX);
       if (!(await scope.sleep(waitMs))) return;
-      if ((await this.#attempt(url, rawBody)) === 200) return this.#settle(scope, 'delivered');
+      if ((await this.#attempt(scope, url, rawBody)) === 200) return this.#settle(scope, 'delivered');
     }
     this.#settle(scope, 'abandoned');
   }
@@ -95,7 +95,10 @@ export class Webhooks {
     if (!scope.ended) this.#change({ waiting: this.#status.waiting - 1, [as]: this.#status[as] + 1 });
   }
 
-  #attempt(url: URL, rawBody: string): Promise<number | null> {
+  #attempt(scope: Scope, url: URL, rawBody: string): Promise<number | null> {
+    const recordFailure = (reason: string): void => {
+      if (!scope.ended) this.#change({ last_failure: reason });
+    };
     return new Promise((resolve) => {
       const headers = {
         'Content-Type': 'application/json',
@@ -108,14 +111,14 @@ export class Webhooks {
         { method: 'POST', agent: this.#agent, timeout: ANSWER_TIMEOUT_MS, headers },
         (response) => {
           const status = response.statusCode ?? null;
-          if (status !== 200) this.#change({ last_failure: `answered ${status}` });
+          if (status !== 200) recordFailure(`answered ${status}`);
           response.resume();
           response.once('close', () => resolve(status));
         },
       );
       request.once('timeout', () => request.destroy(new Error('timed out')));
       request.once('error', (error: NodeJS.ErrnoException) => {
-        this.#change({ last_failure: error.code ?? error.message });
+        recordFailure(error.code ?? error.message);
         resolve(null);
       });
       request.end(rawBody);
