@@ -6,7 +6,7 @@ import { runOnSupportedNode } from './node-version.mjs';
  *
  * start  everything on this machine, from a fresh clone to a running demonstration
  * setup  packages and build, and nothing started
- * test   build, type check, lint and tests on services of their own; --all adds the long ones; further arguments go to Jest, and with the
+ * test   build, type check, fast lint rules and tests on services of their own; --all adds the rest; further arguments go to Jest, and with the
  *        name of a test file there is no type check and no lint
  * services  the services of tests, kept for many runs of npx jest FILE
  * bench  the benchmark's suites, all of them or those named [NAME … --seconds N …]; see docs/performance.md

@@ -7,7 +7,6 @@ import { chromiumPath } from './chromium.mjs';
 import { JEST_NODE_OPTIONS } from './runWithModules.mjs';
 
 const SLOWEST_MAX = 10;
-const CHECKS = ['typecheck', 'lint:code', 'lint:files'];
 
 /**
  * Variables for the checks, for tsc and oxlint, which are written in Go. The checks run at the same time, so threads within one of them
@@ -20,8 +19,9 @@ const CHECK_VARIABLES = { GOMAXPROCS: '1', GOGC: '300' };
 
 /**
  * `npm test [-- JEST ARGUMENTS]`: runs the checks and the tests on throwaway services, and shares nothing with .data. `--all`, which is
- * `npm run test:all`, adds the files that end with `.full.test.ts`, and sets ALL_TESTS=1 for those that do more then. With the name of a
- * test file it builds what the file needs and runs it, without type check and lint. The last line of the output is always `N passed, N failed`; a step that fails before the tests counts as one failure.
+ * `npm run test:all`, adds the slow lint rules and the files that end with `.full.test.ts`, and sets ALL_TESTS=1 for tests that do more
+ * then. With the name of a test file it builds what the file needs and runs it, without type check and lint. The last line of the output
+ * is always `N passed, N failed`; a step that fails before the tests counts as one failure.
  * @param {string[]} args
  */
 export async function run(args) {
@@ -53,6 +53,7 @@ export async function run(args) {
  */
 async function checkAndTest(processes, args) {
   const jestArgs = args.filter((arg) => arg !== '--all');
+  const isFull = jestArgs.length < args.length;
   const files = jestArgs.filter((arg) => !arg.startsWith('-'));
   // A missing browser is downloaded while npm downloads the packages.
   [process.env['CHROMIUM_PATH']] = await Promise.all([
@@ -62,18 +63,19 @@ async function checkAndTest(processes, args) {
   const needs = needsOf(files);
   // Tests and the type check read the SDK's declarations.
   if (needs.site) await buildSdk(processes);
+  const checks = files.length > 0 ? [] : ['typecheck', isFull ? 'lint' : 'lint:fast'];
   // Each of these keeps about one core busy.
   const [{ databaseUrl, redisUrl }] = await Promise.all([
     start(processes),
     needs.site && buildSite(processes),
     needs.console && buildConsole(processes),
-    ...(files.length > 0 ? [] : CHECKS).map((script) => check(processes, script)),
+    ...checks.map((script) => check(processes, script)),
   ]);
   const { startBrowserServer } = await import('@onecode/testing');
   const browser = await startBrowserServer();
   const env = {
     ...process.env,
-    ...(jestArgs.length < args.length && { ALL_TESTS: '1' }),
+    ...(isFull && { ALL_TESTS: '1' }),
     TEST_DATABASE_URL: databaseUrl,
     TEST_REDIS_URL: redisUrl,
     BROWSER_ENDPOINT: browser.wsEndpoint(),
