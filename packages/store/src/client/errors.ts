@@ -34,21 +34,10 @@ export function isRefusedLogin(error: unknown): boolean {
   return /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
 }
 
-/** The prepared statement is missing or exists already: the session belonged to another client of a pooler. */
-const FOREIGN_SESSION = /^(?:26000|42P05)$/;
-
 /** Rethrows a rejection by PostgreSQL, including one that Prisma reports, as a `StatementError`, and any other error unchanged. */
 export function throwStatementError(error: Error): never {
   const sqlState = readSqlState(error);
   if (sqlState === undefined) throw error;
-  if (FOREIGN_SESSION.test(sqlState))
-    throw new UnusableDatabase(
-      'the pooler does not support prepared statements: PgBouncer 1.21 and later do, with max_prepared_statements above 0',
-    );
-  if (/unsupported startup parameter/.test(error.message))
-    throw new UnusableDatabase(
-      'the pooler rejects session settings: set DATABASE_POOLER=transaction (docs/operations.md#poolers)',
-    );
   const { originalMessage } = (error as PrismaError).meta?.driverAdapterError?.cause ?? {};
   throw new StatementError(originalMessage ?? error.message, sqlState);
 }

@@ -24,40 +24,29 @@ export const FIXED_SETTINGS: Settings = {
   default_transaction_isolation: 'read committed',
 };
 
-/** Settings that a connection does not set: the first needs a superuser, the second belongs to the database. */
-const OPERATOR_SETTINGS: Settings = { session_replication_role: 'origin', server_encoding: 'UTF8' };
-
 /** Turns off time-outs that the operator may have set as defaults: processes bound their statements by `statement_timeout`. */
 export const UNBOUNDED_SETTINGS: Settings = { lock_timeout: '0', idle_session_timeout: '0' };
 
-/**
- * Returns one line with each setting of a session that differs from the value our statements need, and the statement that corrects it;
- * null if all match.
- */
+/** Returns one line with each setting of a session that differs from the value our statements need; null if all match. */
 export async function findSettingsFault(client: Pick<pg.ClientBase, 'query'>): Promise<string | null> {
-  const wanted = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...OPERATOR_SETTINGS };
-  const { rows } = await client.query<{ name: string; fault: string; remedy: string }>(
-    `select name, format('%s is %L instead of %L', name, current_setting(name, true), value) as fault,
-       case name
-         when 'server_encoding' then 'create the database again with the encoding UTF8'
-         else format('alter role %I in database %I set %s = %L', session_user, current_database(), name, value)
-       end as remedy
+  const wanted = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, server_encoding: 'UTF8' };
+  const { rows } = await client.query<{ faults: string | null }>(
+    `select string_agg(format('%s is %L instead of %L', name, current_setting(name), value), ' and ') as faults
      from unnest($1::text[], $2::text[]) as wanted (name, value)
-     where case name
-       -- Accepts any path that starts with this schema. A role that cannot use the schema is reported as missing a right.
-       when 'search_path' then current_schema() is distinct from value and current_setting(name) <> value
+     where value <> case name
+       -- Accepts any path that starts with this schema. Without rights on it, this is null, and findLack reports it.
+       when 'search_path' then current_schema()
        -- The order of day and month, as in 'ISO, DMY', does not change how times are written.
-       when 'DateStyle' then current_setting(name) not like value || ',%'
-       else current_setting(name, true) <> value
+       when 'DateStyle' then split_part(current_setting(name), ',', 1)
+       else current_setting(name)
      end`,
     [Object.keys(wanted), Object.values(wanted)],
   );
-  if (rows.length === 0) return null;
-  const remedies = rows.map(({ remedy }) => remedy);
-  // Direct connections set these themselves, so a difference comes from a pooler.
-  if (rows.some(({ name }) => name in FIXED_SETTINGS || name in POOLED_SETTINGS))
-    remedies.push('or set it in the pooler, as deploy/pgbouncer/pgbouncer.ini does');
-  return `the database has settings that Onecode does not support, ${rows.map(({ fault }) => fault).join(' and ')}: ${remedies.join('; ')}`;
+  const faults = rows[0]?.faults ?? null;
+  return (
+    faults &&
+    `the database has settings that Onecode does not support (docs/operations.md#defaults): ${faults}`
+  );
 }
 
 /**

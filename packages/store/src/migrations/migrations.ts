@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseContract } from '@onecode/domain';
 import type pg from 'pg';
-import { throwStatementError, UnusableDatabase } from '../client/errors.js';
+import { UnusableDatabase } from '../client/errors.js';
 import { openPool } from '../client/servers.js';
 import {
   findSettingsFault,
@@ -120,7 +120,7 @@ export async function migrate(
 ): Promise<string[]> {
   const pool = openPool(url, SETTINGS, { connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
   const connect = async (): Promise<pg.PoolClient> => {
-    const client = await pool.connect().catch(throwStatementError);
+    const client = await pool.connect();
     // PostgreSQL before 17 does not know this setting, and would reject a connection that requests it.
     await client.query(
       `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`,

@@ -163,21 +163,12 @@ describe('session defaults', () => {
     expect(values).toEqual(expect.arrayContaining(names.map((name) => ({ name, setting: '0' }))));
   });
 
-  it('are reported with the remedy if only an operator can change them', async () => {
-    await migrate(store.url);
-    const fault = (url: string) => withDatabase(url, findDatabaseFault);
-    await store.sql(`alter database ${databaseName()} set session_replication_role = 'replica'`);
-    expect(await fault(store.url)).toContain(
-      `session_replication_role is 'replica' instead of 'origin': alter role ${owner()} in database ${databaseName()} set session_replication_role = 'origin'`,
-    );
-    await store.sql(`alter database ${databaseName()} reset all`);
-    expect(await fault(store.url)).toBeNull();
-
+  it('do not include the encoding of the database, which is reported', async () => {
     const ascii = `${databaseName()}_ascii`;
     await store.sql(`create database ${ascii} template template0 encoding 'SQL_ASCII' locale 'C'`);
     const url = Object.assign(new URL(store.url), { pathname: `/${ascii}` }).href;
-    const reason = /server_encoding is 'SQL_ASCII' instead of 'UTF8': create .* UTF8/;
-    expect(await fault(url)).toMatch(reason);
+    const reason = "server_encoding is 'SQL_ASCII' instead of 'UTF8'";
+    expect(await withDatabase(url, findDatabaseFault)).toContain(reason);
     await expect(migrate(url)).rejects.toThrow(reason);
     await store.sql(`drop database ${ascii}`);
   });
