@@ -42,7 +42,7 @@ describe('the roles of docs/deploy.md', () => {
       LOG_LEVEL: 'error',
     });
     expect((await late.exited).code).toBe(1);
-    expect(late.output()).toMatch(new RegExp(`^worker: t${lack.source}\n$`));
+    expect(late.output()).toMatch(new RegExp(`^worker: could not start: t${lack.source}\n$`));
     await db.sql(`grant select, insert, update, delete on senders to ${role}`);
   });
 

@@ -134,7 +134,8 @@ describe('the processes of a release', () => {
           'delete from _prisma_migrations where migration_name = (select max(migration_name) from journal)',
         );
         await expectRefusals(
-          (kind) => new RegExp(`^${kind}: the schema is too old for release .* run npm run migrate`),
+          (kind) =>
+            new RegExp(`^${kind}: could not start: the schema is too old for release .* run npm run migrate`),
         );
       },
       START_MS_MAX,
@@ -147,7 +148,8 @@ describe('the processes of a release', () => {
         await Promise.all(KINDS.map((kind) => start(kind)).map(untilReady));
         await addMigration(CONTRACT);
         await expectRefusals(
-          (kind) => new RegExp(`^${kind}: the schema is too new for release .* run release 9.9.9`),
+          (kind) =>
+            new RegExp(`^${kind}: could not start: the schema is too new for release .* run release 9.9.9`),
         );
       },
       START_MS_MAX,

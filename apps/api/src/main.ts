@@ -3,7 +3,6 @@ import {
   createReadiness,
   gaugeConnections,
   openQueues,
-  refuseUnfitDatabase,
   RELEASE,
   repeatedFaults,
   runProcess,
@@ -39,8 +38,7 @@ await runProcess('api', readApiConfig, async (config, log, registry) => {
     timeouts: DATABASE_TIMEOUTS,
     onConnectionError: repeatedFaults(log, 'warn', 'database connection lost'),
   });
-  const presence = createPresence(database, { kind: 'api', release: RELEASE });
-  await refuseUnfitDatabase(presence);
+  const presence = await createPresence(database, { kind: 'api', release: RELEASE });
   const deliveryQueue = openQueues(config);
   const { authenticate, flushKeyUsage } = createAuthenticator(database);
   const metrics = apiMetrics(registry);

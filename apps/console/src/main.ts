@@ -2,7 +2,6 @@ import {
   createReadiness,
   gaugeConnections,
   openQueues,
-  refuseUnfitDatabase,
   RELEASE,
   repeatedFaults,
   runProcess,
@@ -19,8 +18,7 @@ await runProcess('console', readConsoleConfig, async (config, log, registry) => 
     pooler: config.DATABASE_POOLER,
     onConnectionError: repeatedFaults(log, 'warn', 'database connection lost'),
   });
-  const presence = createPresence(database, { kind: 'console', release: RELEASE });
-  await refuseUnfitDatabase(presence);
+  const presence = await createPresence(database, { kind: 'console', release: RELEASE });
   const queues = openQueues(config);
   gaugeConnections(registry, database.pool);
   const readiness = createReadiness(

@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import {
   createReadiness,
   gaugeConnections,
-  refuseUnfitDatabase,
   RELEASE,
   repeatedFaults,
   runProcess,
@@ -39,8 +38,7 @@ await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
   });
   gaugeConnections(registry, database.pool);
   const lastRuns: LastRuns = {};
-  const presence = createPresence(database, { kind: 'worker', release: RELEASE, lastRuns });
-  await refuseUnfitDatabase(presence);
+  const presence = await createPresence(database, { kind: 'worker', release: RELEASE, lastRuns });
   const stopTimeout = new AbortController();
   // Each call in progress adds a listener, so Node must not warn about many of them.
   setMaxListeners(0, stopTimeout.signal);

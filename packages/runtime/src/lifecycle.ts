@@ -108,17 +108,9 @@ const REPORT_PAUSE_MS = 5_000;
 
 /** Records in the database that a process is running. */
 interface Presence {
-  /** Checks the database. @returns why this process cannot work with it, or null */
-  check: () => Promise<string | null>;
-  /** Checks the database, then records this process. @returns the result of the check */
+  /** Records this process, unless it cannot work with the database. @returns why it cannot, or null */
   report: () => Promise<string | null>;
   end: () => Promise<void>;
-}
-
-/** Refuses a database that this process cannot work with. An unavailable database is accepted. @throws ConfigError with the reason */
-export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): Promise<void> {
-  const fault = await check().catch(() => null);
-  if (fault !== null) throw new ConfigError([fault]);
 }
 
 /** Records that the process runs. Ends it with exit code 1 if it cannot work with a database that was unavailable at the start. */

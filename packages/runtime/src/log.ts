@@ -22,7 +22,7 @@ function redact(line: string): string {
   return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
 }
 
-const FAULT_LENGTH_MAX = 300;
+const FAULT_LENGTH_MAX = 500;
 
 /** Returns an error in one line without secrets. Errors of connections to several addresses have a code, but no message. */
 export function faultLine(error: unknown): string {

@@ -38,7 +38,9 @@ describeInBrowser('the health page', () => {
 
       const now = performance.now();
       const lastRuns = { deliver: now, sweep: now };
-      await createPresence(server.db.database, { kind: 'worker', release: '0.9.0', lastRuns }).report();
+      await (
+        await createPresence(server.db.database, { kind: 'worker', release: '0.9.0', lastRuns })
+      ).report();
       await shows('All clear');
 
       await server.db.sql('alter table user_sessions rename to away');

@@ -166,7 +166,7 @@ describeInBrowser('the pages of staff', () => {
     const { database } = server.db;
     const now = performance.now();
     const lastRuns = { deliver: now, sweep: now };
-    await createPresence(database, { kind: 'worker', release: '0.9.0', lastRuns }).report();
+    await (await createPresence(database, { kind: 'worker', release: '0.9.0', lastRuns })).report();
     await server.db.sql('delete from senders');
     const sender = await buildSender(database);
     await blockSender(database, sender, { errorCode: 190, isConfiguration: true });

@@ -2,7 +2,7 @@ import { schemaFault, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Connection, Database } from '../client/database.js';
 import { findDatabaseFault } from '../client/settings.js';
-import { readSqlState } from '../client/errors.js';
+import { readSqlState, UnusableDatabase } from '../client/errors.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
 
@@ -17,8 +17,9 @@ export type LastRuns = Partial<Record<LoopName, number>>;
  *
  * @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT
  * @param lastRuns of a worker's loops, which each report reads
+ * @throws UnusableDatabase if this release cannot work with the database. If the database is unavailable, the first report checks it
  */
-export function createPresence(
+export async function createPresence(
   database: Database,
   { kind, release, lastRuns = {} }: { kind: RunningProcess['kind']; release: string; lastRuns?: LastRuns },
 ) {
@@ -27,22 +28,24 @@ export function createPresence(
   let lastMigration: string | undefined;
   let clockAheadMs = 0;
 
-  /** Checks whether this release can work with the schema. @returns why it cannot, or null */
-  const check = async (): Promise<string | null> =>
-    (await findDatabaseFault(database)) ?? (await findSchemaFault(database, release));
+  /** Prepares the reports. @returns why this release cannot work with the database, or null */
+  const check = async (): Promise<string | null> => {
+    const fault = (await findDatabaseFault(database)) ?? (await findSchemaFault(database, release));
+    if (fault !== null) return fault;
+    clockAheadMs = await readClock(database);
+    lastMigration = (await readMigrations()).at(-1)?.name ?? '';
+    return null;
+  };
+  const fault = await check().catch(() => null);
+  if (fault !== null) throw new UnusableDatabase(fault);
 
   return {
     /** New for each start of a process. */
     id,
-    check,
-    /** Reports that the process runs, and its loops. The first call runs `check` first. @returns why it cannot run, or null */
+    /** Reports that the process runs, and its loops. @returns why it cannot run, or null */
     async report(): Promise<string | null> {
-      if (lastMigration === undefined) {
-        const fault = await check();
-        if (fault !== null) return fault;
-        clockAheadMs = await readClock(database);
-        lastMigration = (await readMigrations()).at(-1)?.name ?? '';
-      }
+      const fault = lastMigration === undefined ? await check() : null;
+      if (fault !== null) return fault;
       const now = performance.now();
       const secondsAgo = Object.entries(lastRuns).map(([loop, at]) => [loop, (now - at) / 1_000]);
       const sentAt = Date.now();
