@@ -89,18 +89,13 @@ export async function runProcess<
     log.warn('stop timed out');
     process.exit(0);
   }, STOP_MS_MAX);
-  try {
-    if (server !== undefined) await closeHttpServer(server);
-    await stop?.();
-    await presenceLoop.stop();
-    await presence.end().catch(onReportFault);
-    await stopTracing();
-    log.info('stopped');
-    process.exit(0);
-  } catch (error) {
-    log.error({ err: error }, 'stop failed');
-    process.exit(1);
-  }
+  if (server !== undefined) await closeHttpServer(server);
+  await stop?.();
+  await presenceLoop.stop();
+  await presence.end().catch(onReportFault);
+  await stopTracing();
+  log.info('stopped');
+  process.exit(0);
 }
 
 /** Half of the time after which the health page reports a worker's loops as late. */

@@ -144,7 +144,7 @@ describe('a signal', () => {
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(1);
-    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'stop failed' });
+    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'fatal', msg: 'uncaught error' });
   });
 });
 
