@@ -16,8 +16,6 @@ const SITE = fileURLToPath(new URL('../../docs/dist', import.meta.url));
 
 /** `site.json`, which the build of the site writes. */
 interface Site {
-  /** A placeholder in the files for the path that they are served under. */
-  base: string;
   contentSecurityPolicy: string;
   files: string[];
 }
@@ -30,8 +28,8 @@ const SERVICE_PLACEHOLDER = 'https://api.example.com';
 const CONSOLE_PLACEHOLDER = 'https://console.example.com';
 
 /**
- * Returns the router for `/openapi.json`, `/llms.txt` and the documentation site below `/docs/`. The site's links begin with the path of
- * the base address, so that it also works behind a path prefix. Without a console address, styles hide the links to the console.
+ * Returns the router for `/openapi.json`, `/llms.txt` and the documentation site below `/docs/`. Without a console address, styles hide
+ * the site's links to the console.
  *
  * @param config addresses without trailing slashes
  * @throws Error if the site is not built
@@ -49,10 +47,8 @@ export function docsRouter({
     'Content-Security-Policy': site.contentSecurityPolicy,
     'Referrer-Policy': 'no-referrer',
   };
-  const prefix = new URL(BASE_URL).pathname.replace(/\/$/, '');
   const fillIn = (text: string): string =>
     text
-      .replaceAll(site.base, () => `${prefix}/docs/`)
       .replaceAll(`${SERVICE_PLACEHOLDER}/docs/errors`, () => `${DOCS_URL}/errors`)
       .replaceAll(CONSOLE_PLACEHOLDER, () => CONSOLE_URL || '#no-console')
       .replaceAll(SERVICE_PLACEHOLDER, () => BASE_URL);
@@ -80,16 +76,16 @@ export function docsRouter({
   });
   // The conventional path at which language models look for documentation (llmstxt.org).
   resource(router, '/llms.txt', {
-    get: (_request, response) => response.redirect(308, `${prefix}/docs/llms.txt`),
+    get: (_request, response) => response.redirect(308, '/docs/llms.txt'),
   });
-  router.get('/', (_request, response) => response.redirect(302, `${prefix}/docs/`));
+  router.get('/', (_request, response) => response.redirect(302, '/docs/'));
   const get: RequestHandler = async (request, response) => {
     const { path } = request;
     const file = files.get(path);
     if (file !== undefined) return sendFile(request, response, file);
     const forms = [`${path}/`, path.replace(/\/$/, ''), path.replace(/(?:index)?\.html$/, '')];
     const page = forms.find((form) => files.has(form));
-    if (page !== undefined) return response.redirect(308, prefix + page);
+    if (page !== undefined) return response.redirect(308, page);
     // A browser gets a page, because it prefers HTML; a program that accepts anything gets the problem.
     response.vary('Accept');
     if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html')

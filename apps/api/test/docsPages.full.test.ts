@@ -6,7 +6,6 @@ import type { Browser, Page } from 'playwright-core';
 import { serveDocs, type DocsServer } from './docsServer.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PREFIX = '/codes';
 const { files } = JSON.parse(readFileSync(new URL('../../docs/dist/site.json', import.meta.url), 'utf8')) as {
   files: string[];
 };
@@ -24,11 +23,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 let base: string;
 let docs: DocsServer;
 beforeAll(async () => {
-  // Served with a path prefix, as behind a proxy. Pages that work with a prefix also work without one.
-  docs = await serveDocs(`https://codes.test${PREFIX}`, {
-    consoleUrl: 'https://console.test',
-    prefix: PREFIX,
-  });
+  docs = await serveDocs('https://codes.test', { consoleUrl: 'https://console.test' });
   ({ base } = docs);
 });
 afterAll(() => docs.close());
@@ -181,7 +176,7 @@ describeInBrowser('the documentation in Chromium', () => {
     const { page, complaints } = await open(`/docs/${folder}quick-start`);
     await page.getByRole('button', { name: button, exact: true }).click();
     await page.locator('.VPLocalSearchBox input').fill(words);
-    await page.locator(`.VPLocalSearchBox .results a[href="${PREFIX}${target}"]`).first().click();
+    await page.locator(`.VPLocalSearchBox .results a[href="${target}"]`).first().click();
     await page.waitForURL(base + target);
     expect(complaints).toEqual([]);
     await page.close();
@@ -193,9 +188,7 @@ describeInBrowser('the documentation in Chromium', () => {
   ])('shows a page with a link to the documentation at /docs/%snothing', async (folder, heading, link) => {
     const { page } = await open(`/docs/${folder}nothing`);
     await page.getByRole('heading', { name: heading }).waitFor();
-    expect(await page.getByRole('link', { name: link }).getAttribute('href')).toBe(
-      `${PREFIX}/docs/${folder}`,
-    );
+    expect(await page.getByRole('link', { name: link }).getAttribute('href')).toBe(`/docs/${folder}`);
     await page.close();
   });
 

@@ -8,16 +8,16 @@ export interface DocsServer {
   close(): Promise<unknown>;
 }
 
-/** Serves only the documentation, as the API would at `baseUrl`. @param prefix the path prefix that a proxy would add */
+/** Serves only the documentation, as the API would at `baseUrl`. */
 export async function serveDocs(
   baseUrl: string,
-  { docsUrl = `${baseUrl}/docs`, consoleUrl = '', prefix = '' } = {},
+  { docsUrl = `${baseUrl}/docs`, consoleUrl = '' } = {},
 ): Promise<DocsServer> {
   const app = express();
-  app.use(prefix || '/', docsRouter({ BASE_URL: baseUrl, DOCS_URL: docsUrl, CONSOLE_URL: consoleUrl }));
+  app.use(docsRouter({ BASE_URL: baseUrl, DOCS_URL: docsUrl, CONSOLE_URL: consoleUrl }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
   });
   const server = await startLocalServer(app);
-  return { base: `${server.url}${prefix}`, close: () => server.close() };
+  return { base: server.url, close: () => server.close() };
 }

@@ -10,8 +10,8 @@ import { referencePages } from './referencePages.js';
 import { FOLDER, LANGUAGES, translator } from './translations.js';
 
 const PAGES = fileURLToPath(new URL('../pages/', import.meta.url));
-/** A placeholder for the path below which the API serves the site. The API replaces it. */
-export const BASE = '/__docs__/';
+/** The path below which the API serves the site. */
+export const BASE = '/docs/';
 
 /** Writes the pages that are generated from the contract and the problem table, in each language. Git ignores them. */
 export function writeGeneratedPages(): void {
@@ -46,7 +46,6 @@ export function finishSite(outDir: string, pages: readonly string[]): void {
     // 404.html has no address of its own: browsers get it at addresses without a page. The generator's hashmap.json is not served.
     .filter((file) => file !== '404.html' && file !== 'hashmap.json');
   const site = {
-    base: BASE,
     contentSecurityPolicy: contentSecurityPolicy(inlineScripts(outDir, files)),
     files: files.toSorted(),
   };

@@ -3,11 +3,11 @@ import { PROBLEMS } from '@onecode/domain';
 import { parse } from 'yaml';
 import { plainMarkdown } from '../src/markdownTwins.js';
 import { GROUPS } from '../src/navigation.js';
+import { BASE } from '../src/site.js';
 import { readCatalogue } from '../src/translations.js';
 
 const DIST = new URL('../dist/', import.meta.url);
-const { base, files } = JSON.parse(readFileSync(new URL('site.json', DIST), 'utf8')) as {
-  base: string;
+const { files } = JSON.parse(readFileSync(new URL('site.json', DIST), 'utf8')) as {
   files: string[];
 };
 const read = (file: string): string => readFileSync(new URL(file, DIST), 'utf8');
@@ -76,10 +76,10 @@ describe('links', () => {
       if (href.startsWith('https://')) return [];
       const { pathname, hash } = new URL(
         href,
-        `https://site.test${base}${file.replace(/(?:index)?\.html$/, '')}`,
+        `https://site.test${BASE}${file.replace(/(?:index)?\.html$/, '')}`,
       );
-      if (!pathname.startsWith(base)) return [href];
-      const target = `${pathname.slice(base.length).replace(/(^|\/)$/, '$1index')}.html`;
+      if (!pathname.startsWith(BASE)) return [href];
+      const target = `${pathname.slice(BASE.length).replace(/(^|\/)$/, '$1index')}.html`;
       const known = anchors.get(target);
       const isKnown = known?.has(decodeURIComponent(hash.slice(1))) ?? false;
       return known === undefined || (hash !== '' && !isKnown) ? [href] : [];
