@@ -108,7 +108,7 @@ function listeningAddresses(pid: number): string[] {
     .map(([, address]) => address!.split(':')[0]!);
 }
 
-const [LOOPBACK, OTHER_LOOPBACK] = ['0100007F', '0200007F'];
+const [LOOPBACK, OTHER_LOOPBACK, ALL_ADDRESSES] = ['0100007F', '0200007F', '00000000'];
 const PORTS = {
   api: 1,
   console: 2,
@@ -159,14 +159,20 @@ describe('npm start', () => {
     expect(addresses(PORTS, {})).toMatchObject({ HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1' });
   });
 
-  it('makes the API and the console listen only at HOST, and everything else only at 127.0.0.1', async () => {
-    expect(await startAll({ HOST: '127.0.0.2' })).toEqual({
-      simulator: [LOOPBACK, LOOPBACK],
-      api: [LOOPBACK, OTHER_LOOPBACK],
-      worker: [LOOPBACK],
-      console: [LOOPBACK, OTHER_LOOPBACK],
-    });
-  });
+  it.each([
+    ['127.0.0.2', OTHER_LOOPBACK],
+    ['0.0.0.0', ALL_ADDRESSES],
+  ])(
+    'makes the API and the console listen only at HOST=%s, and everything else only at 127.0.0.1',
+    async (HOST, address) => {
+      expect(await startAll({ HOST })).toEqual({
+        simulator: [LOOPBACK, LOOPBACK],
+        api: [LOOPBACK, address].toSorted(),
+        worker: [LOOPBACK],
+        console: [LOOPBACK, address].toSorted(),
+      });
+    },
+  );
 
   it.each([
     [undefined, 'localhost', '127.0.0.1', 'any'],
