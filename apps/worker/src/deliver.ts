@@ -39,7 +39,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 async function deliverTaken(
   context: WorkerContext,
   taken: TakenSend,
-  startTime = performance.now(),
+  startTime: number,
 ): Promise<DeliveryEnd> {
   const { id, mode, requestId, traceparent: parent, attemptNumber } = taken;
   const attributes = {
@@ -54,7 +54,7 @@ async function deliverTaken(
       recordSpan('claim', { startTime });
       const end = await (taken.waitMs === null
         ? endUnclaimed(context, taken)
-        : deliverClaimed(context, taken));
+        : deliverClaimed(context, taken, startTime));
       span.setAttribute('onecode.end', end);
       return end;
     },
@@ -72,15 +72,14 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
   return end ?? 'done';
 }
 
-async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
+async function deliverClaimed(
+  context: WorkerContext,
+  send: ClaimedSend,
+  takeStartMs: number,
+): Promise<DeliveryEnd> {
   const { cloudApi, database, policy, metrics } = context;
   const startTime = performance.now();
-  // The row of the claim, with the current time. Other changes of a claimed send are rare (a receipt, a guess, another worker, an erasure),
-  // so the row most likely still has this version after the call.
-  const current = (): ClaimedSend => {
-    const now = new Date(send.now.getTime() + performance.now() - startTime);
-    return { ...send, now };
-  };
+  const currentTime = (): Date => new Date(send.now.getTime() + performance.now() - startTime);
   const at: SenderAttempt = {
     senderId: send.senderId as string,
     startedAt: send.claimedAt as Date,
@@ -91,8 +90,8 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
   const sender = await context.openSender(at.senderId);
   // If this process was frozen since the claim, its call might outlast the lease, after which another worker makes the next call.
   const leaseMs = Number(send.claimedUntil) - Number(send.claimedAt);
-  const mayOutlastLease = performance.now() - send.claimStartMs + cloudApi.timeoutMs > leaseMs;
-  if (mayOutlastLease || current().now >= send.expiresAt) return 'stale';
+  const mayOutlastLease = performance.now() - takeStartMs + cloudApi.timeoutMs > leaseMs;
+  if (mayOutlastLease || currentTime() >= send.expiresAt) return 'stale';
 
   const endTimer = metrics.attempts.startTimer();
   const outcome = await call(context, send, sender);
@@ -103,8 +102,10 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
     // crash point: worker after block
   }
 
+  // Other changes of a claimed send are rare (a receipt, a guess, another worker, an erasure), so the row most likely still has this version.
+  const claimed = { ...send, now: currentTime() };
   const settlement = await inSpan('settle', {}, () =>
-    changeSend(database, current(), (row, now) => settle(row, now, send.attemptNumber, outcome, policy)),
+    changeSend(database, claimed, (row, now) => settle(row, now, send.attemptNumber, outcome, policy)),
   );
   // crash point: worker after settle
   if (settlement === null) return 'done';
@@ -181,8 +182,8 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   const active = new Set<Promise<unknown>>();
   let hasMore = false;
 
-  const start = (taken: TakenSend): void => {
-    const delivery = deliverTaken(context, taken)
+  const start = (taken: TakenSend, startTime: number): void => {
+    const delivery = deliverTaken(context, taken, startTime)
       .catch((error: unknown) => log.error({ err: error, send_id: taken.id }, 'delivery failed'))
       .finally(() => active.delete(delivery));
     active.add(delivery);
@@ -199,14 +200,15 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       if (active.size >= concurrencyMax)
         await Promise.race([...active, wait(RUN_MS_MAX, undefined, { ref: false })]);
       const room = stopping.aborted ? 0 : concurrencyMax - active.size;
+      const startTime = performance.now();
       const taken = room === 0 ? [] : await deliveries.takeDue(room);
       // crash point: worker after taking
       const claimed = taken.filter(({ waitMs }) => waitMs !== null);
-      for (const one of claimed) start(one);
+      for (const one of claimed) start(one, startTime);
       metrics.dueDeliveries.inc(claimed.length);
       // Waits until the other sends are postponed or ended. Until then, the next `takeDue` would return them again.
       const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
-      const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one)));
+      const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one, startTime)));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
       hasMore = room === 0 || taken.length > 0;
     },

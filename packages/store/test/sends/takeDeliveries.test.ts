@@ -569,7 +569,6 @@ function fieldsOf(row: Send): Send {
     version: _version,
     now: _now,
     waitMs: _waitMs,
-    claimStartMs: _claimStartMs,
     identityHash: _identityHash,
     ...send
   } = columns;
