@@ -6,7 +6,7 @@ import { closeHttpServer, listen } from './http.js';
 import { createLog, faultLine, type Logger } from './log.js';
 import { startLoop } from './loop.js';
 import { createRegistry, serveMetrics, type Registry } from './metrics.js';
-import type { Readiness } from './readiness.js';
+import type { FailedCheck, Readiness } from './readiness.js';
 import { startTracing, stopTracing } from './tracing.js';
 import { COMMIT, VERSION } from './version.js';
 
@@ -31,7 +31,7 @@ const SMALL_HEAP = '--heap-growing-percent=30';
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process: starts it, then takes requests, serves its metrics and records its presence until a signal. An invalid configuration or a
+ * Runs a process: serves its metrics and starts it, then takes requests and records its presence until a signal. An invalid configuration or a
  * failed start ends it with one line for each fault and exit code 1. After SIGTERM or SIGINT, it reports that it is not ready and still
  * takes work for its shutdown delay. Then it stops gracefully, with exit code 0, and exports its remaining spans. An uncaught error ends it
  * with exit code 1, because it leaves an unknown state.
@@ -50,17 +50,20 @@ export async function runProcess<
   });
   let config: Config;
   let log: Logger;
-  let running: Running;
+  let running: Running | undefined;
+  const failedChecks = async (): Promise<FailedCheck[]> =>
+    running?.readiness.failedChecks() ?? [{ name: 'starting', reason: 'the process is starting' }];
   try {
     config = readConfig(process.env);
     log = createLog(name, config.LOG_LEVEL);
     log.info({ version: VERSION, commit: COMMIT }, 'starting');
     await startTracing(`onecode-${name}`, config, log);
     const registry = createRegistry(name);
+    // Before the start, which takes work: a process that cannot use its port would leave the work unfinished.
+    const metricsServer = await serveMetrics(registry, config, failedChecks);
     running = await start(config, log, registry);
-    const { server, readiness } = running;
+    const { server } = running;
     if (server !== undefined) await listen(server, config.PORT ?? 0, config.HOST);
-    const metricsServer = await serveMetrics(registry, config, readiness);
     const metricsPort = (metricsServer.address() as AddressInfo).port;
     log.info({ address: server?.address(), metrics_port: metricsPort }, 'ready');
   } catch (error) {

@@ -42,7 +42,7 @@ function notReady(failed: readonly FailedCheck[]): string {
 export async function serveMetrics(
   registry: Registry,
   { METRICS_HOST, METRICS_PORT }: Pick<CommonConfig, 'METRICS_HOST' | 'METRICS_PORT'>,
-  readiness: Readiness,
+  failedChecks: Readiness['failedChecks'],
 ): Promise<Server> {
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     const path = (request.url ?? '').split('?')[0];
@@ -51,9 +51,9 @@ export async function serveMetrics(
     };
     if (path === '/livez') return text(200, 'ok\n');
     if (path === '/readyz')
-      return void readiness
-        .failedChecks()
-        .then((failed) => (failed.length === 0 ? text(200, 'ok\n') : text(503, notReady(failed))));
+      return void failedChecks().then((failed) =>
+        failed.length === 0 ? text(200, 'ok\n') : text(503, notReady(failed)),
+      );
     if (path === '/metrics')
       return void registry.metrics().then(
         (metrics) => text(200, metrics, registry.contentType),

@@ -54,11 +54,12 @@ it('runProcess exits with 1 and prints one line without secrets if the start fai
   });
 });
 
-it('runProcess exits with 1 and prints one line if the metrics port is in use', async () => {
+it('runProcess exits with 1, prints one line and takes no work if the metrics port is in use', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const { ended } = startProcess({ port, report: `log.info('recorded'); return null;` });
+  const start = `log.info('work taken');`;
+  const { ended } = startProcess({ port, start, report: `log.info('recorded'); return null;` });
   const { code, stdout, stderr } = await ended;
   other.close();
   expect({ code, stderr }).toEqual({
