@@ -2,7 +2,7 @@ import type { Send } from '@onecode/domain';
 import type { Fault } from '@onecode/simulator';
 import { changeAccount } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
-import { noteMailSender, setEventWebhook } from '@onecode/store/mails';
+import { noteMailSender, queueSenderBlockedAlerts, setEventWebhook } from '@onecode/store/mails';
 import { editSender, listSenders, pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { createSend } from '@onecode/store/sends';
 import { buildSender, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
@@ -107,15 +107,18 @@ describe('a fault of the sender', () => {
     await changeAccount(t.database, TEST_ACTOR, accountId, { senders: 'own' });
     const shared = await buildSender(t.database);
     t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 3 });
-    const mailRecipients = async () =>
-      (await t.sql<{ recipient: string }>(`select recipient from outbox where kind ~ '^sender.blocked'`)).map(
-        ({ recipient }) => recipient,
-      );
+    const mailRecipients = async () => {
+      await Promise.all([queueSenderBlockedAlerts(t.database), queueSenderBlockedAlerts(t.database)]);
+      return (
+        await t.sql<{ recipient: string }>(`select recipient from outbox where kind ~ '^sender.blocked'`)
+      ).map(({ recipient }) => recipient);
+    };
     const id = await t.send(caller);
     await until('a block', async () => (await t.blocks(own.id)).length === 1);
+    const ofOwner = [accountId, 'admin@example.com'];
+    expect((await mailRecipients()).toSorted()).toEqual(ofOwner.toSorted());
     await t.endBlocks();
     await until('a longer one', async () => (await t.blocks(own.id))[0]?.failures === 2);
-    const ofOwner = [accountId, 'admin@example.com'];
     expect((await mailRecipients()).toSorted()).toEqual(ofOwner.toSorted());
     const [event] = await t.sql<{ facts: object }>('select facts from outbox where account_id = $1', [
       accountId,
@@ -131,6 +134,38 @@ describe('a fault of the sender', () => {
     await noteMailSender(t.database, null);
     await t.endBlocks();
     await t.until(id, 'delivered');
+  });
+
+  it.each([
+    [
+      'a state that Meta reports',
+      `cause = 'provider', source = 'provider', is_configuration = false, until = null`,
+      1,
+    ],
+    ['a limit', `cause = 'limit', is_configuration = false`, 0],
+    ['a fault that may end without an operator', `is_configuration = false`, 0],
+    ['a fault that has ended', `failures = 0`, 0],
+    ['a fault of the portfolio', `scope = 'portfolio'`, 0],
+    ['a fault that started two hours ago', `since = since - interval '2 hours'`, 0],
+  ])('is reported or not: %s', async (_, change, mails) => {
+    await noteMailSender(t.database, 'codes@onecode.example');
+    const { accountId } = await t.newCaller();
+    const userId = newId();
+    const email = `${userId}@example.com`;
+    await t.database.prisma.user.create({ data: { id: userId, name: 'Ana', email } });
+    await t.database.prisma.member.create({ data: { accountId, userId, role: 'admin' } });
+    const { id } = await buildSender(t.database, { owner: { accountId, applicationIds: [] } });
+    await t.sql(
+      `insert into sender_blocks (cause, scope, subject, only_for, source, reason, is_configuration, until)
+       values ('fault', 'sender', $1, 'en', 'answer', 'PAUSED', true, now())`,
+      [id],
+    );
+    await t.sql(`update sender_blocks set ${change} where subject = $1`, [id]);
+    await queueSenderBlockedAlerts(t.database);
+    const queued = await t.sql('select facts from outbox where recipient = $1', [email]);
+    expect(queued).toHaveLength(mails);
+    if (mails > 0) expect(queued).toMatchObject([{ facts: { language: 'en', reason: 'PAUSED' } }]);
+    await noteMailSender(t.database, null);
   });
 
   it('for one country blocks the sender for that country only', async () => {

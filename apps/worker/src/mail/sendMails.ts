@@ -8,6 +8,7 @@ import {
   queueFindingAlerts,
   queueKeyExpiryAlerts,
   queueLowBalanceAlerts,
+  queueSenderBlockedAlerts,
   takeDueMails,
   type DueMail,
 } from '@onecode/store/mails';
@@ -101,12 +102,13 @@ function codeOf(error: unknown): string {
   );
 }
 
-/** Queues mails about low balances, expiring keys and incidents, and deletes old outbox entries. */
+/** Queues mails about low balances, expiring keys, incidents and blocked senders, and deletes old outbox entries. */
 export async function queueStandingAlerts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   const steps = [
     queueLowBalanceAlerts(database),
     queueKeyExpiryAlerts(database),
     queueFindingAlerts(database),
+    queueSenderBlockedAlerts(database),
     deleteOldEntries(database),
   ];
   for (const one of await Promise.allSettled(steps)) if (one.status === 'rejected') throw one.reason;

@@ -13,6 +13,7 @@ export {
   takeDueEvents,
   takeDueMails,
 } from './outbox.js';
+export { queueSenderBlockedAlerts } from './senderBlocks.js';
 export { queueFindingAlerts } from './staffAlerts.js';
 export { deleteExpiredVerifications } from './links.js';
 export { muteMails, readMutedMails } from './mutedMails.js';

@@ -1,7 +1,6 @@
 import type { Block, BlockKind, Signal } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 
 /** The columns of a block `b`. */
 const COLUMNS = Prisma.sql`b.cause, b.scope, b.only_for as "onlyFor", b.source, b.error_code as "errorCode", b.reason,
@@ -19,8 +18,6 @@ export async function listBlocks({ sql }: Connection): Promise<(Block & { sender
  * Changes a block of a sender, its business account or its portfolio with a rule: reads the block, decides, and writes only if the block is
  * still the same. Otherwise it reads and decides again, so concurrent failures count once. The loop ends, because the rules ignore signals
  * older than a block's last change. No lock is held meanwhile, so a worker that freezes blocks no claim.
- *
- * Queues a mail to the sender's owner if a block of the sender starts to need a correction (`isConfiguration`).
  *
  * @param rule gets the current block, or null, and the database's time; returns null to change nothing
  * @returns the written block, or null
@@ -40,21 +37,12 @@ export async function changeBlock(
         on b.cause = ${cause} and b.scope = ${scope} and b.subject = t.subject and b.only_for = ${onlyFor}`;
     const last = read.cause === null ? null : read;
     const next = await rule(last, now);
-    if (next === null) return null;
-    const isAlert = scope === 'sender' && needsPerson(next) && !(last && needsPerson(last));
-    const write = async (connection: Connection): Promise<boolean> => {
-      const isWritten = await writeBlock(connection, { ...next, subject }, last);
-      if (isWritten && isAlert) await queueSenderBlockedAlert(connection, senderId, onlyFor, next.reason);
-      return isWritten;
-    };
-    if (await (isAlert ? database.transaction(write) : write(database))) return next;
+    if (next === null || (await writeBlock(database, { ...next, subject }, last))) return next;
   }
 }
 
 /** The columns of the block are null if there is none. */
 type Current = { now: Date; subject: string } & (Block | { [Column in keyof Block]: null });
-
-const needsPerson = (block: Block): boolean => block.failures > 0 && block.isConfiguration;
 
 /** Writes a block. @returns false if another change replaced `last` */
 async function writeBlock(

@@ -16,7 +16,6 @@ import {
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 import { endBlocks } from './blocks.js';
 
 /**
@@ -192,9 +191,9 @@ function lockSenders(
 }
 
 /**
- * Blocks a sender, or a language of its template, if the provider would reject it according to the known facts, and mails the sender's owner
- * about a new block. Ends such blocks when the facts no longer require them, and with each the fault that the same state caused. An
- * operator's pause stays. The caller has locked the sender.
+ * Blocks a sender, or a language of its template, if the provider would reject it according to the known facts. Ends such blocks when the
+ * facts no longer require them, and with each the fault that the same state caused. An operator's pause stays. The caller has locked the
+ * sender.
  *
  * @param at when the provider reported the last facts: an older report never ends a newer fault
  */
@@ -210,12 +209,11 @@ export async function syncProviderBlocks(connection: Connection, senderId: strin
   }
   for (const { onlyFor, reason } of blocks) {
     if (reason === null) continue;
-    const written = await sql.execute`
+    await sql.execute`
       insert into sender_blocks as b (cause, scope, subject, only_for, source, reason, since)
       values ('provider', 'sender', ${senderId}, ${onlyFor}, 'provider', ${reason}, clock_timestamp())
       on conflict (cause, scope, subject, only_for) do update set reason = excluded.reason, since = excluded.since
       where b.reason <> excluded.reason`;
-    if (written > 0) await queueSenderBlockedAlert(connection, senderId, onlyFor, reason);
   }
   const usable = blocks.filter(({ reason }) => reason === null).map(({ onlyFor }) => onlyFor);
   const ended = await sql.query<{ onlyFor: string }[]>`
