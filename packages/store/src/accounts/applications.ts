@@ -72,7 +72,7 @@ export function changeApplication(
 ): Promise<Application | null> {
   const read = async (connection: Connection) => (await findApplications(connection, { id }))[0] ?? null;
   const row = { action: 'application.change', table: 'applications', id, read } as const;
-  return changeRow(database, actor, row, ({ prisma }) =>
-    prisma.application.update({ where: { id }, data, select: { id: true } }),
-  );
+  return changeRow(database, actor, row, async ({ prisma }) => {
+    await prisma.application.update({ where: { id }, data, select: { id: true } });
+  });
 }

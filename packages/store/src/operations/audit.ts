@@ -55,26 +55,25 @@ interface RowChange<State> {
   id: string;
   /** Returns the state that the audit log compares; null if there is no such row. */
   read: (connection: Connection) => Promise<State | null>;
-  /** Details for the audit log in addition to the changed fields. */
-  details?: object;
 }
 
 /**
  * Changes a row under its lock, so that `before` in the audit log is the state that was changed.
  *
+ * @param change may return details for the audit log in addition to the changed fields
  * @returns the new state, or null if there is no such row
  */
 export function changeRow<State extends object>(
   database: Database,
   actor: Actor,
-  { action, table, id, read, details = {} }: RowChange<State>,
-  change: (connection: Connection, before: State) => Promise<unknown>,
+  { action, table, id, read }: RowChange<State>,
+  change: (connection: Connection, before: State) => Promise<object | void>,
 ): Promise<State | null> {
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from ${Prisma.raw(table)} where id = ${id}::uuid for no key update`;
     const before = await read(connection);
     if (before === null) return null;
-    await change(connection, before);
+    const details = await change(connection, before);
     const after = (await read(connection)) ?? before;
     const changes = { ...changedFields(before, after), ...details };
     const accountOf = (state: { accountId?: string | null }) => state.accountId;

@@ -327,10 +327,7 @@ async function changeSender(
 ): Promise<Sender | null> {
   const where = { ...(typeof key === 'string' ? { id: key } : key), removedAt: null };
   const read = ({ prisma }: Connection) => prisma.sender.findUnique({ where, select: SELECTED });
-  const details = {};
-  const row = { action, table: 'senders', id: where.id, read, details } as const;
-  const changed = await changeRow(database, actor, row, async (connection, before) =>
-    Object.assign(details, await change(connection, before)),
-  );
+  const row = { action, table: 'senders', id: where.id, read } as const;
+  const changed = await changeRow(database, actor, row, change);
   return changed && (await withBlocks(database, [changed]))[0]!;
 }
