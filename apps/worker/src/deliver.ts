@@ -178,7 +178,7 @@ export type DueDeliveries = ReturnType<typeof createDueDeliveries>;
  * @param concurrencyMax concurrent deliveries without a job; jobs have their own limit
  */
 export function createDueDeliveries(context: WorkerContext, concurrencyMax: number) {
-  const { deliveries, metrics, log } = context;
+  const { deliveries, log } = context;
   const active = new Set<Promise<unknown>>();
   let hasMore = false;
 
@@ -205,7 +205,6 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       // crash point: worker after taking
       const claimed = taken.filter(({ waitMs }) => waitMs !== null);
       for (const one of claimed) start(one, startTime);
-      metrics.dueDeliveries.inc(claimed.length);
       // Waits until the other sends are postponed or ended. Until then, the next `takeDue` would return them again.
       const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
       const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one, startTime)));

@@ -37,11 +37,6 @@ export function workerMetrics(registry: Registry) {
       labelNames: ['scope', 'error_code'],
       registers,
     }),
-    dueDeliveries: new Counter({
-      name: 'onecode_due_deliveries_total',
-      help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends with a lost or late job',
-      registers,
-    }),
   };
 }
 
