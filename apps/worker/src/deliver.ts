@@ -39,7 +39,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 async function deliverTaken(
   context: WorkerContext,
   taken: TakenSend,
-  startTime: number,
+  startTime = performance.now(),
 ): Promise<DeliveryEnd> {
   const { id, mode, requestId, traceparent: parent, attemptNumber } = taken;
   const attributes = {
@@ -54,7 +54,7 @@ async function deliverTaken(
       recordSpan('claim', { startTime });
       const end = await (taken.waitMs === null
         ? endUnclaimed(context, taken)
-        : deliverClaimed(context, taken, startTime));
+        : deliverClaimed(context, taken));
       span.setAttribute('onecode.end', end);
       return end;
     },
@@ -72,11 +72,7 @@ async function endUnclaimed({ database, policy, log }: WorkerContext, send: Take
   return end ?? 'done';
 }
 
-async function deliverClaimed(
-  context: WorkerContext,
-  send: ClaimedSend,
-  takeStartMs: number,
-): Promise<DeliveryEnd> {
+async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promise<DeliveryEnd> {
   const { cloudApi, database, policy, metrics } = context;
   const startTime = performance.now();
   const currentTime = (): Date => new Date(send.now.getTime() + performance.now() - startTime);
@@ -90,7 +86,7 @@ async function deliverClaimed(
   const sender = await context.openSender(at.senderId);
   // If this process was frozen since the claim, its call might outlast the lease, after which another worker makes the next call.
   const leaseMs = Number(send.claimedUntil) - Number(send.claimedAt);
-  const mayOutlastLease = performance.now() - takeStartMs + cloudApi.timeoutMs > leaseMs;
+  const mayOutlastLease = performance.now() - send.claimStartMs + cloudApi.timeoutMs > leaseMs;
   if (mayOutlastLease || currentTime() >= send.expiresAt) return 'stale';
 
   const endTimer = metrics.attempts.startTimer();
@@ -102,7 +98,7 @@ async function deliverClaimed(
     // crash point: worker after block
   }
 
-  // Other changes of a claimed send are rare (a receipt, a guess, another worker, an erasure), so the row most likely still has this version.
+  // The row most likely still has this version: other changes of a claimed send are rare (a receipt, a guess, another worker, an erasure).
   const claimed = { ...send, now: currentTime() };
   const settlement = await inSpan('settle', {}, () =>
     changeSend(database, claimed, (row, now) => settle(row, now, send.attemptNumber, outcome, policy)),
@@ -182,8 +178,8 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   const active = new Set<Promise<unknown>>();
   let hasMore = false;
 
-  const start = (taken: TakenSend, startTime: number): void => {
-    const delivery = deliverTaken(context, taken, startTime)
+  const start = (taken: TakenSend): void => {
+    const delivery = deliverTaken(context, taken)
       .catch((error: unknown) => log.error({ err: error, send_id: taken.id }, 'delivery failed'))
       .finally(() => active.delete(delivery));
     active.add(delivery);
@@ -200,14 +196,13 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       if (active.size >= concurrencyMax)
         await Promise.race([...active, wait(RUN_MS_MAX, undefined, { ref: false })]);
       const room = stopping.aborted ? 0 : concurrencyMax - active.size;
-      const startTime = performance.now();
       const taken = room === 0 ? [] : await deliveries.takeDue(room);
       // crash point: worker after taking
       const claimed = taken.filter(({ waitMs }) => waitMs !== null);
-      for (const one of claimed) start(one, startTime);
+      for (const one of claimed) start(one);
       // Waits until the other sends are postponed or ended. Until then, the next `takeDue` would return them again.
       const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
-      const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one, startTime)));
+      const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one)));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
       hasMore = room === 0 || taken.length > 0;
     },
