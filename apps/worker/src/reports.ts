@@ -9,7 +9,6 @@ import {
   isUndelivered,
   NO_COUNTRY,
   type Changes,
-  type ProviderChange,
   type Receipt,
   type Send,
 } from '@onecode/domain';
@@ -43,7 +42,13 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
     await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, (denial) => applyDenial(context.database, denial)),
-      applyEach(context, changes, (change) => applyReportedChange(context, change)),
+      applyEach(context, changes, async ({ businessAccountId, report, occurredAt }) => {
+        // crash point: worker before provider change
+        await applyProviderReport(context.database, businessAccountId, report, occurredAt);
+        // crash point: worker after provider change
+        // A change names no message that could be unknown.
+        return true;
+      }),
     ]);
     mayBeMore = batch.mayBeMore;
   }
@@ -176,17 +181,6 @@ function recordReceipt(
     accountId: '',
     reason: send === null ? 'unmatched' : (failure?.kind ?? ''),
   });
-}
-
-/** Applies a reported change of a template, a number or a business account. @returns always true, because a change names no message */
-async function applyReportedChange(
-  { database }: WorkerContext,
-  { businessAccountId, report, occurredAt }: ProviderChange,
-): Promise<boolean> {
-  // crash point: worker before provider change
-  await applyProviderReport(database, businessAccountId, report, occurredAt);
-  // crash point: worker after provider change
-  return true;
 }
 
 /** Applies reports one by one, and deletes them. @param apply returns false if the message of a report is not known yet */

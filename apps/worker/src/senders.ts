@@ -124,12 +124,8 @@ const mayConcern = (scope: BlockScope, { accountId }: SenderDetails, { source }:
  * Reads the due senders from Meta and stores the results. Each due read is made by one worker. After a failure, the next run continues with
  * the other senders.
  */
-export async function readDueSenders({
-  cloudApi,
-  database,
-  secretKey,
-  stopTimeout,
-}: Pick<WorkerContext, 'cloudApi' | 'database' | 'secretKey' | 'stopTimeout'>): Promise<void> {
+export async function readDueSenders(context: WorkerContext): Promise<void> {
+  const { cloudApi, database, secretKey, stopTimeout } = context;
   for (;;) {
     const due = await takeDueReading(database);
     if (due === null) return;

@@ -277,8 +277,8 @@ export async function editSender(
     const data = { ...(hasNewNumber && UNREAD), ...wanted, ...(secrets && encryptSecrets(id, secrets)) };
     await connection.prisma.sender.update({ where: { id }, data });
     await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
-    await syncProviderBlocks(connection, id, new Date());
-    await requestReading(connection, id);
+    const now = (await requestReading(connection, id)) as Date;
+    await syncProviderBlocks(connection, id, now);
     // Workers cache the senders for a second after a read. A message with the former token would block the sender again.
     await connection.sql.execute`
       insert into sender_permits as p (sender_id, free_at) values (${id}::uuid, clock_timestamp() + interval '2 seconds')

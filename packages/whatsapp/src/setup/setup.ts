@@ -210,7 +210,7 @@ async function provideTemplate(
 ): Promise<ProvidedTemplate> {
   const { token, businessAccountId, template: name, codeValiditySeconds, isDryRun } = options;
   const before = templates.find((template) => template.language === language);
-  const change = changeOf(options, language, before);
+  const change = planChange(options, language, before);
   if (change === null || isDryRun) return { language, change, refusal: null };
   const wanted = wantedTemplate(codeValiditySeconds);
   const result = await (before?.id == null
@@ -219,7 +219,8 @@ async function provideTemplate(
   return { language, change, refusal: 'failure' in result ? result : null };
 }
 
-function changeOf(
+/** Returns the change that a template needs and that the options allow; null for none. @param found what Meta has in this language */
+function planChange(
   options: SetupOptions,
   language: string,
   found: ReadTemplate | undefined,
