@@ -59,7 +59,7 @@ interface Assign extends Owner {
   shared?: true;
 }
 
-interface Edit extends Partial<Omit<Add, keyof Owner | 'token' | 'paused'>> {}
+interface Edit extends Partial<Omit<Add, keyof Owner | 'phoneNumberId' | 'token' | 'paused'>> {}
 
 export function addSenderCommands(program: Command): void {
   const add = commandGroup(program, 'sender', 'WhatsApp numbers that codes are sent from', 'sender list');
@@ -187,7 +187,7 @@ export function addSenderCommands(program: Command): void {
     .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
       const edited = await changed('sender', (...by) => editSender(...by, senderId, { throughput }));
-      print(command, formatSender(requireNotTaken(edited)));
+      print(command, formatSender(edited));
     });
 
   addAssignCommand(one);
@@ -237,8 +237,7 @@ function addAssignCommand(one: AddCommand): void {
 }
 
 function addEditCommand(one: AddCommand): void {
-  one('edit', 'change a sender; changing its number pauses it until it is resumed')
-    .option('--phone-number-id <id>', "Meta's id of the number", phoneNumberId('--phone-number-id'))
+  one('edit', 'change a sender; for another number, add another sender')
     .option(
       '--business-account <id>',
       "Meta's id of its WhatsApp business account",
@@ -266,7 +265,7 @@ function addEditCommand(one: AddCommand): void {
       };
       if (Object.keys(change).length === 0) throw new UsageError('at least one option is required');
       const edited = await changed('sender', (...by) => editSender(...by, senderId, change));
-      print(command, formatSender(requireNotTaken(edited)));
+      print(command, formatSender(edited));
     });
 }
 

@@ -99,13 +99,13 @@ export async function applyProviderReport(
 }
 
 /**
- * Applies the parts of a read that succeeded. Ignores a read during which the sender was removed or got another number.
+ * Applies the parts of a read that succeeded. Ignores a read during which the sender was removed.
  *
  * @param startedAt by the database's clock
  */
 export async function applySenderReading(
   database: Database,
-  sender: { id: string; phoneNumberId: string; template: string },
+  sender: { id: string; template: string },
   reading: SenderReading,
   startedAt: Date,
 ): Promise<void> {
@@ -114,8 +114,7 @@ export async function applySenderReading(
   const at = new Date(Math.floor(startedAt.getTime() / 1000) * 1000 - 1);
   await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, sender.id, businessAccountId);
-    const current = senders.find(({ id }) => id === sender.id);
-    if (current?.phoneNumberId !== sender.phoneNumberId) return;
+    if (senders.every(({ id }) => id !== sender.id)) return;
     // All senders of a business account have its portfolio.
     await connection.sql.execute`
       update senders set business_account_id = coalesce(${businessAccountId}, business_account_id), portfolio_id = coalesce(${portfolioId}, portfolio_id)
@@ -183,9 +182,9 @@ function lockSenders(
   { sql }: Connection,
   senderId: string | null,
   businessAccountId: string | null,
-): Promise<{ id: string; phoneNumberId: string }[]> {
+): Promise<{ id: string }[]> {
   return sql.query`
-    select id, phone_number_id as "phoneNumberId" from senders
+    select id from senders
     where removed_at is null and (id = ${senderId}::uuid or business_account_id = ${businessAccountId})
     order by id for no key update`;
 }

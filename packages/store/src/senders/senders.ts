@@ -38,9 +38,9 @@ export class AssignmentRefused extends Error {
   }
 }
 
-type Editable = 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage';
+type Editable = 'number' | 'template' | 'englishTemplateLanguage';
 
-export interface NewSender extends Pick<Sender, Editable> {
+export interface NewSender extends Pick<Sender, 'phoneNumberId' | Editable> {
   /** Default: all accounts share it. */
   owner?: SenderOwner;
   /** Default: a read of the provider finds it. */
@@ -88,13 +88,10 @@ export async function addSender(
     await log({ action: 'sender.add', accountId, subject: id, details });
     if (paused) await writePause(connection, id, NOT_ACTIVATED);
     return (await withBlocks(connection, [made]))[0]!;
-  }).catch(refuseTaken);
-}
-
-/** Returns `taken` if another sender has the phone number id, and rethrows any other error. */
-function refuseTaken(error: unknown): 'taken' {
-  if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return 'taken';
-  throw error;
+  }).catch((error: unknown) => {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return 'taken';
+    throw error;
+  });
 }
 
 /**
@@ -233,48 +230,24 @@ async function checkOwner(
   return { accountId: owner.accountId, applicationIds: wanted.length === 0 ? null : wanted };
 }
 
-/** The fields of a sender that can be changed. */
+/** The fields of a sender that can be changed. Another phone number id is another sender. */
 export type SenderChange = Partial<Pick<Sender, Editable | 'throughput'>> & {
   businessAccountId?: string;
   secrets?: SenderSecrets;
 };
 
-/** The columns of a sender before its number is registered and read. */
-const UNREAD = {
-  isRegistered: false,
-  businessAccountId: null,
-  portfolioId: null,
-  readTriedAt: null,
-  readAt: null,
-  readFailures: {},
-  recipients24h: null,
-  hasRecipientRoom: true,
-};
-
-/**
- * Changes a sender, ends its own failures, and requests a read. The sender gets no permit for two seconds. A sender with another number is
- * paused until it is activated, like a new sender. @returns `taken` if another sender has the phone number id
- */
+/** Changes a sender, ends its own failures, and requests a read. The sender gets no permit for two seconds. */
 export async function editSender(
   database: Database,
   actor: Actor,
   key: SenderKey,
   { secrets, ...wanted }: SenderChange,
-): Promise<Sender | 'taken' | null> {
-  return changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
-    const { id } = before;
-    const { phoneNumberId = before.phoneNumberId } = wanted;
-    const hasNewNumber = phoneNumberId !== before.phoneNumberId;
-    if (hasNewNumber) {
-      await connection.sql.execute`delete from provider_facts where subject = ${id}`;
-      // An operator's pause would hide that the new number was not activated.
-      await endBlocks(connection, id, Prisma.sql`b.cause = 'operator'`);
-      await writePause(connection, id, NOT_ACTIVATED);
-    }
+): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.edit', key, async (connection, { id }) => {
     // Facts about the former token do not apply to the new one.
     if (secrets?.token !== undefined)
       await connection.sql.execute`update provider_facts set facts = facts - 'token' where subject = ${id}`;
-    const data = { ...(hasNewNumber && UNREAD), ...wanted, ...(secrets && encryptSecrets(id, secrets)) };
+    const data = { ...wanted, ...(secrets && encryptSecrets(id, secrets)) };
     await connection.prisma.sender.update({ where: { id }, data });
     await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
     const now = (await requestReading(connection, id)) as Date;
@@ -287,7 +260,7 @@ export async function editSender(
       ...(secrets?.token !== undefined && { tokenReplaced: true }),
       ...(secrets?.appSecret !== undefined && { hasOwnApp: secrets.appSecret !== null }),
     };
-  }).catch(refuseTaken);
+  });
 }
 
 /** Logs the steps of a setup, or a test code, and requests a read. If a step registered the number, stores this. */

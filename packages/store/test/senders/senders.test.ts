@@ -105,7 +105,7 @@ describe('senders', () => {
     expect(isNew(await blocksOf(id))).toBe(true);
   });
 
-  it('are registered after their setup or activation, until they get another number', async () => {
+  it('are registered after their setup or activation', async () => {
     const { id } = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, id, NOT_ACTIVATED);
     const isRegistered = async () =>
@@ -114,19 +114,17 @@ describe('senders', () => {
     const details = { stepsDone: ['registration'] };
     await noteSenderSetup(store.database, TEST_ACTOR, id, 'sender.setup', details);
     expect(await isRegistered()).toBe(true);
-    await editSender(store.database, TEST_ACTOR, id, { phoneNumberId: '778' });
-    expect(await isRegistered()).toBe(false);
-    await resumeSender(store.database, TEST_ACTOR, id);
-    expect(await isRegistered()).toBe(true);
+    const activated = await buildSender(store.database);
+    expect((await listSenders(store.database)).find((one) => one.id === activated.id)!.isRegistered).toBe(
+      true,
+    );
   });
 
-  it('get no facts from a read of their former number', async () => {
+  it('get no facts from a read after their removal', async () => {
     const former = await buildSender(store.database);
-    await editSender(store.database, TEST_ACTOR, former.id, { phoneNumberId: '779' });
+    await removeSender(store.database, TEST_ACTOR, former.id);
     await readPortfolio(former, '88', 'TIER_250');
-    const [knowledge] = await listSenderKnowledge(store.database, former.id);
-    expect(knowledge).toMatchObject({ number: {}, triedAt: null });
-    expect((await listSenders(store.database)).find(({ id }) => id === former.id)!.portfolioId).toBeNull();
+    expect(await store.sql('select from provider_facts where subject = $1', [former.id])).toEqual([]);
   });
 
   it('send nothing and have no token after their removal', async () => {
@@ -148,16 +146,11 @@ describe('senders', () => {
     expect(await reencryptTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
   });
 
-  it('lose their own faults when they are edited, and wait for activation after a change of their number', async () => {
+  it('lose their own faults when they are edited', async () => {
     const sender = await buildSender(store.database);
     await blockSender(store.database, sender);
     await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
     expect(await blocksOf(sender.id)).toEqual([]);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    await editSender(store.database, TEST_ACTOR, sender.id, { phoneNumberId: '777' });
-    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'operator', reason: NOT_ACTIVATED }]);
-    const other = await buildSender(store.database);
-    expect(await editSender(store.database, TEST_ACTOR, other.id, { phoneNumberId: '777' })).toBe('taken');
   });
 
   it('are not blocked again by messages started before they were resumed', async () => {
@@ -258,7 +251,7 @@ describe('senders', () => {
     for (const { id } of [one, twin]) expect(await blocksOf(id)).toEqual([]);
   });
 
-  it('share the portfolio of their business account until their number changes', async () => {
+  it('share the portfolio of their business account', async () => {
     const one = await buildSender(store.database, { businessAccountId: '11' });
     const twin = await buildSender(store.database, { businessAccountId: '11' });
     await readPortfolio(one, '5');
@@ -268,11 +261,6 @@ describe('senders', () => {
     expect(await portfolios()).toEqual([
       [one.id, '5'],
       [twin.id, '5'],
-    ]);
-    await editSender(store.database, TEST_ACTOR, twin.id, { phoneNumberId: '4711' });
-    expect(await portfolios()).toEqual([
-      [one.id, '5'],
-      [twin.id, null],
     ]);
   });
 

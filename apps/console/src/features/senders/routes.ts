@@ -79,6 +79,7 @@ function readSenderKey(call: Call): SenderKey {
  * @param changes the access to add, change and remove them
  */
 function routesAt(path: string, watches: Access, changes: Access, fields: Record<string, TSchema>): Route[] {
+  const { phoneNumberId: _, ...editableFields } = fields;
   const list = (call: Call): Promise<ListedSender[]> =>
     listSenders(call.context.database, accountOf(call) ?? undefined);
 
@@ -166,22 +167,21 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
     }),
     route('put', `${path}/:sender`, changes, {
       confirmed: true,
-      // Omitted fields do not change.
-      body: Type.Partial(strictObject(fields), { additionalProperties: false }),
+      // Omitted fields do not change. Another phone number id is another sender.
+      body: Type.Partial(strictObject(editableFields), { additionalProperties: false }),
       async handle(call) {
         const {
           context: { database, config },
           actor,
         } = call;
-        const { token, ...wanted } = call.body as Partial<Wanted>;
+        const { token, ...wanted } = call.body as Partial<Omit<Wanted, 'phoneNumberId'>>;
         const key = readSenderKey(call);
         const change = {
           ...wanted,
           ...(wanted.number !== undefined && { number: numberOf(wanted.number) }),
           ...(token !== undefined && { secrets: { keyring: config.SECRET_KEY, token } }),
         };
-        if (orNotFound(await editSender(database, actor, key, change)) === 'taken')
-          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+        orNotFound(await editSender(database, actor, key, change));
       },
     }),
     route('delete', `${path}/:sender`, changes, {

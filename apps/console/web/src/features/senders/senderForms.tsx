@@ -8,7 +8,7 @@ import { post, put, useChange } from '../../hooks/change.js';
 import { useNumberRule } from '../../hooks/forms.js';
 import { useSenders } from '../../hooks/senders.js';
 
-/** Adds a sender, which sends nothing before it is activated, or changes one: number, token, template, throughput. */
+/** Adds a sender, which sends nothing before it is activated, or changes one, except its phone number ID. */
 export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?: SenderView }) {
   const { t } = useTranslation(['senders', 'common']);
   const { patterns } = rules;
@@ -42,7 +42,6 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
       template: matches(patterns.template, t('fieldErrors.template')),
     },
   });
-  const isOther = sender !== undefined && form.values.phoneNumberId.trim() !== sender.phoneNumberId;
   const save = (values: typeof form.values): void => {
     const wanted = Object.entries(values)
       .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const)
@@ -65,16 +64,19 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
       action={t(sender === undefined ? 'add.button' : 'common:save')}
       change={change}
     >
-      {sender === undefined && <Text>{t('add.what')}</Text>}
-      <TextInput
-        label={t('facts.phoneNumberId')}
-        description={t('add.phoneNumberId')}
-        required
-        inputMode="numeric"
-        data-autofocus
-        {...form.getInputProps('phoneNumberId')}
-      />
-      {isOther && <Text>{t('edit.other')}</Text>}
+      {sender === undefined && (
+        <>
+          <Text>{t('add.what')}</Text>
+          <TextInput
+            label={t('facts.phoneNumberId')}
+            description={t('add.phoneNumberId')}
+            required
+            inputMode="numeric"
+            data-autofocus
+            {...form.getInputProps('phoneNumberId')}
+          />
+        </>
+      )}
       {account === undefined && (
         <TextInput
           label={t('facts.businessAccountId')}
