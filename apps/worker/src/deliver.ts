@@ -85,8 +85,7 @@ async function deliverClaimed(context: WorkerContext, send: ClaimedSend): Promis
   if (send.waitMs > 0) await wait(send.waitMs);
   const sender = await context.openSender(at.senderId);
   // If this process was frozen since the claim, its call might outlast the lease, after which another worker makes the next call.
-  const leaseMs = Number(send.claimedUntil) - Number(send.claimedAt);
-  const mayOutlastLease = performance.now() - send.claimStartMs + cloudApi.timeoutMs > leaseMs;
+  const mayOutlastLease = performance.now() + cloudApi.timeoutMs > send.leaseEndMs;
   if (mayOutlastLease || currentTime() >= send.expiresAt) return 'stale';
 
   const endTimer = metrics.attempts.startTimer();

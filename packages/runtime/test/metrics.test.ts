@@ -26,10 +26,8 @@ describe('the metrics server', () => {
   ): Promise<{ port: number; drain(): void }> {
     const readiness = createReadiness(pino({ level: 'silent' }), checks);
     created.push(readiness);
-    const server = await serveMetrics(
-      registry,
-      { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 },
-      readiness.failedChecks,
+    const server = await serveMetrics(registry, { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 }, () =>
+      readiness.failedChecks(),
     );
     opened.push(server);
     return { port: (server.address() as AddressInfo).port, drain: () => readiness.drain() };

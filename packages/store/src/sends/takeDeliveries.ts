@@ -8,8 +8,8 @@ import { sendColumns, type SendRow } from './sendRow.js';
 export type ClaimedSend = SendRow & {
   /** Milliseconds until the one call that the caller may make. */
   waitMs: number;
-  /** The time by `performance.now()` before the claim. This process may be frozen at any time after it. */
-  claimStartMs: number;
+  /** When the lease ends, by `performance.now()`, which also advances while this process is frozen. */
+  leaseEndMs: number;
   identityHash: string | null;
 };
 
@@ -29,8 +29,8 @@ export function openDeliveries(
 ) {
   const take = (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> =>
     database.sql.query`
-      -- The start of the claim is a column: adding it to the driver's rows takes 5 µs each, and 15 µs for each later copy of a row.
-      select ${sendColumns('(t.send)')}, t.wait_ms as "waitMs", ${performance.now()}::float8 as "claimStartMs",
+      -- The end of the lease is a column: adding it to the driver's rows takes 5 µs each, and 15 µs for each later copy of a row.
+      select ${sendColumns('(t.send)')}, t.wait_ms as "waitMs", ${performance.now() + leaseMs}::float8 + t.wait_ms as "leaseEndMs",
         case when t.wait_ms is not null then ${EXPECTED_IDENTITY} end as "identityHash"
       from take_deliveries(
         ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${leaseMs} * interval '1 millisecond'

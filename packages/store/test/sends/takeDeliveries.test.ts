@@ -569,7 +569,7 @@ function fieldsOf(row: Send): Send {
     version: _version,
     now: _now,
     waitMs: _waitMs,
-    claimStartMs: _claimStartMs,
+    leaseEndMs: _leaseEndMs,
     identityHash: _identityHash,
     ...send
   } = columns;
