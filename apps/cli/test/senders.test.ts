@@ -117,7 +117,7 @@ describe('sender', () => {
     const { id } = await buildSender(store.database, { businessAccountId: '7' });
     const alert = { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: null };
     const at = new Date('2026-11-01T10:00:00Z');
-    await applyProviderReport(store.database, '7', { about: 'alert', alert }, at);
+    await applyProviderReport(store.database, '7', { alert }, at);
     expect(await json(`sender show ${id}`)).toMatchObject({ alerts: [{ ...alert, at: at.toISOString() }] });
   });
 

@@ -139,7 +139,7 @@ describe('a change in a webhook', () => {
   it('has the same result in any order and with repeats', async () => {
     const change = (status: string, time: number): ProviderChange => ({
       businessAccountId: ACCOUNT,
-      report: { about: 'template', name: TEMPLATE, language: 'en', values: { status } },
+      report: { template: { name: TEMPLATE, language: 'en', values: { status } } },
       occurredAt: new Date(time),
     });
     const changes = [change('APPROVED', Date.now() - 1_000), change('PAUSED', Date.now() - 9_000)];
@@ -165,10 +165,8 @@ describe('a change that cannot be written', () => {
       occurredAt: new Date(),
     });
     const changes = [
-      change({ about: 'template', name: 'refused', language: 'en', values: { status: 'PAUSED' } }),
-      ...['1', '2', '3'].map((type) =>
-        change({ about: 'alert', alert: { type, severity: null, detail: null } }),
-      ),
+      change({ template: { name: 'refused', language: 'en', values: { status: 'PAUSED' } } }),
+      ...['1', '2', '3'].map((type) => change({ alert: { type, severity: null, detail: null } })),
     ];
     await storeReports(t.database, { receipts: [], denials: [], changes }, null);
     await t.sweep();
@@ -187,7 +185,7 @@ describe('a report about the numbers of a business account', () => {
       applyProviderReport(
         t.database,
         businessAccountId,
-        { about: 'numbers', values: { messagingLimit: 'TIER_2K' } },
+        { numbers: { messagingLimit: 'TIER_2K' } },
         new Date(),
       );
     const limit = async () =>
@@ -291,7 +289,7 @@ describe('a read of a sender from the provider', () => {
       applyProviderReport(
         t.database,
         ACCOUNT,
-        { about: 'template', name: TEMPLATE, language: 'en', values: { nextCategory } },
+        { template: { name: TEMPLATE, language: 'en', values: { nextCategory } } },
         at,
       );
     await announce('MARKETING', new Date(Date.now() - 32 * 86_400_000));
@@ -389,7 +387,7 @@ describe('a read of a sender from the provider', () => {
       applyProviderReport(
         t.database,
         ACCOUNT,
-        { about: 'business_account', values: { disconnection } },
+        { businessAccount: { disconnection } },
         new Date(Date.now() + at),
       );
     await report('ACCOUNT_OFFBOARDED', 1_000);

@@ -455,7 +455,7 @@ describe('a receipt that a sweep applies', () => {
     const sent = await sentSend();
     const changes = Array.from({ length: 8_000 }, (_, n): ProviderChange => {
       const alert = { type: String(n), severity: null, detail: null };
-      return { businessAccountId: '1', report: { about: 'alert', alert }, occurredAt: new Date() };
+      return { businessAccountId: '1', report: { alert }, occurredAt: new Date() };
     });
     const { accountId } = await t.newCaller();
     await storeReports(t.database, { receipts: [], denials: [], changes }, accountId);

@@ -2,7 +2,6 @@ import {
   BLOCKING_RESTRICTION,
   messagingLimitName,
   SENDER_PATTERNS,
-  type BusinessAccountValues,
   type ProviderChange,
   type ProviderReport,
   type Reported,
@@ -45,11 +44,11 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'business_capability_update':
       // The `current_limit` of this event is always unlimited, so it is not the messaging limit.
       if (value['event'] === 'THROUGHPUT_UPGRADE') return eventAlert(value);
-      return { about: 'numbers', values: { messagingLimit: limitOf(value) } };
+      return { numbers: { messagingLimit: limitOf(value) } };
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':
-      return ofAccount({ review: word(value['decision']) });
+      return { businessAccount: { review: word(value['decision']) } };
     case 'account_alerts':
       return accountAlert(members(value['alert_info']));
     case 'security':
@@ -67,7 +66,7 @@ function templateReport(
   // Webhooks use `pt-BR`, and all other interfaces of Meta use `pt_BR`.
   const language = typeof tag === 'string' ? tag.replace('-', '_') : '';
   if (typeof name !== 'string' || !SENDER_PATTERNS.template.test(name)) return null;
-  return /^\w{2,16}$/.test(language) ? { about: 'template', name, language, values } : null;
+  return /^\w{2,16}$/.test(language) ? { template: { name, language, values } } : null;
 }
 
 /** Events after which a template can be used again. */
@@ -91,27 +90,24 @@ function limitOf(value: Record<string, unknown>): string | undefined {
   return typeof most === 'string' && /^TIER_\w+$/.test(most) ? most : undefined;
 }
 
-const ofAccount = (values: Reported<BusinessAccountValues>): ProviderReport => ({
-  about: 'business_account',
-  values,
-});
-
 function accountReport(value: Record<string, unknown>): ProviderReport | null {
   switch (value['event']) {
     case 'DISABLED_UPDATE':
-      return ofAccount({ ban: word(members(value['ban_info'])['waba_ban_state']) });
+      return { businessAccount: { ban: word(members(value['ban_info'])['waba_ban_state']) } };
     case 'ACCOUNT_RESTRICTION': {
       // Lists all current restrictions.
       const types = objects(value['restriction_info']).map(({ restriction_type: type }) => type);
-      return ofAccount({ restriction: types.includes(BLOCKING_RESTRICTION) ? BLOCKING_RESTRICTION : null });
+      return {
+        businessAccount: { restriction: types.includes(BLOCKING_RESTRICTION) ? BLOCKING_RESTRICTION : null },
+      };
     }
     case 'ACCOUNT_DELETED':
     // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
-      return ofAccount({ disconnection: value['event'] });
+      return { businessAccount: { disconnection: value['event'] } };
     case 'ACCOUNT_RECONNECTED':
-      return ofAccount({ disconnection: null });
+      return { businessAccount: { disconnection: null } };
     default:
       return eventAlert(value);
   }
@@ -126,7 +122,6 @@ function alertReport(type: unknown, severity: unknown, detail: unknown): Provide
   const known = word(type);
   if (known === undefined) return null;
   return {
-    about: 'alert',
     alert: { type: known, severity: word(severity) ?? null, detail: word(textsOf(detail)) ?? null },
   };
 }

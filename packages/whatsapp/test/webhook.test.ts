@@ -383,7 +383,7 @@ describe('changes', () => {
       expect(others).toEqual([]);
       expect(change).toEqual({
         businessAccountId: ACCOUNT,
-        report: { about: 'alert', alert: { type: 'OBA_APPROVED', severity: null, detail: null } },
+        report: { alert: { type: 'OBA_APPROVED', severity: null, detail: null } },
         occurredAt: new Date('2025-06-30T01:39:08Z'),
       });
     });
@@ -442,7 +442,7 @@ describe('changes', () => {
       message_template_language: 'pt-BR',
       message_template_category: 'AUTHENTICATION',
     };
-    const about = { about: 'template', name: 'verification_code', language: 'pt_BR' };
+    const named = { name: 'verification_code', language: 'pt_BR' };
 
     it.each<[event: string, value: object, status: string, reason: string | null]>([
       ['PAUSED', { reason: 'NONE', other_info: { title: 'FIRST_PAUSE' } }, 'PAUSED', 'FIRST_PAUSE'],
@@ -453,16 +453,15 @@ describe('changes', () => {
       ['SPARKLING', {}, 'SPARKLING', null],
     ])('returns the status of a template that is %s', (event, value, status, reason) => {
       expect(reportOf('message_template_status_update', { ...template, event, ...value })).toMatchObject({
-        ...about,
-        values: { category: 'AUTHENTICATION', status, reason },
+        template: { ...named, values: { category: 'AUTHENTICATION', status, reason } },
       });
     });
 
     it('returns a template’s quality and category', () => {
       const valuesOf = (field: string, value: object) => {
         const report = reportOf(field, { ...template, ...value });
-        expect(report).toMatchObject(about);
-        return (report as unknown as { values: object }).values;
+        expect(report).toMatchObject({ template: named });
+        return report!.template!.values;
       };
       expect(valuesOf('message_template_quality_update', { new_quality_score: 'RED' })).toEqual({
         quality: 'RED',
@@ -494,14 +493,13 @@ describe('changes', () => {
       ],
       ['business_capability_update', { max_daily_conversations_per_business: 777 }, {}],
     ])('returns the messaging limit of all numbers: %s %j', (field, value, values) => {
-      expect(reportOf(field, value)).toEqual({ about: 'numbers', values });
+      expect(reportOf(field, value)).toEqual({ numbers: values });
     });
 
     it('returns a higher throughput as an alert', () => {
       const event = { event: 'THROUGHPUT_UPGRADE', current_limit: 'TIER_UNLIMITED' };
       const value = { display_phone_number: '15550783881', ...event };
       expect(reportOf('phone_number_quality_update', value)).toEqual({
-        about: 'alert',
         alert: {
           type: 'THROUGHPUT_UPGRADE',
           severity: null,
@@ -539,7 +537,7 @@ describe('changes', () => {
       ],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
     ])('returns values of a business account: %s %j', (field, value, values) => {
-      expect(reportOf(field, value)).toEqual({ about: 'business_account', values });
+      expect(reportOf(field, value)).toEqual({ businessAccount: values });
     });
 
     it.each<[string, Record<string, unknown>, object]>([
@@ -583,7 +581,7 @@ describe('changes', () => {
       ],
       ['security', { event: 'PIN_CHANGED' }, { type: 'PIN_CHANGED', severity: null, detail: null }],
     ])('returns an alert of a business account: %s %j', (field, value, alert) => {
-      expect(reportOf(field, value)).toEqual({ about: 'alert', alert });
+      expect(reportOf(field, value)).toEqual({ alert });
     });
 
     it('returns null without a name, and for an unknown field', () => {
@@ -602,16 +600,13 @@ describe('changes', () => {
 
     it('are read', () => {
       expect(reported('webhook.template-status.paused.json')).toMatchObject([
-        { about: 'template', language: 'pt_BR', values: { status: 'PAUSED', reason: 'FIRST_PAUSE' } },
+        { template: { language: 'pt_BR', values: { status: 'PAUSED', reason: 'FIRST_PAUSE' } } },
       ]);
       expect(reported('webhook.phone-quality.json')).toMatchObject([
         { alert: { type: 'THROUGHPUT_UPGRADE' } },
       ]);
       expect(reported('webhook.account-update.restriction.json')).toEqual([
-        {
-          about: 'business_account',
-          values: { restriction: 'RESTRICTED_BIZ_INITIATED_MESSAGING' },
-        },
+        { businessAccount: { restriction: 'RESTRICTED_BIZ_INITIATED_MESSAGING' } },
       ]);
     });
   });

@@ -334,7 +334,7 @@ describe('health', () => {
       const serving = (await server.db.sql('select from senders where business_account_id is null')).length;
       const at = new Date('2026-11-20T02:14:00Z');
       const template = { name: 'verification_code', language: 'en' };
-      const report = (status: string) => ({ ...template, about: 'template', values: { status } }) as const;
+      const report = (status: string) => ({ template: { ...template, values: { status } } });
       await applyProviderReport(database, '88', report('PAUSED'), at);
       const quality = { value: 'RED', at: at.toISOString(), since: at.toISOString() };
       await server.db.sql('insert into provider_facts (subject, facts) values ($1, $2)', [

@@ -211,7 +211,7 @@ describe('senders', () => {
         applyProviderReport(
           server.db.database,
           '79',
-          { about: 'alert', alert: { type, severity: null, detail: 'tier: 1, region: BR' } },
+          { alert: { type, severity: null, detail: 'tier: 1, region: BR' } },
           new Date(at),
         );
       await report('PARTNER_ADDED', 1_000);

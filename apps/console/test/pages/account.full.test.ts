@@ -119,12 +119,7 @@ describeInBrowser('the pages of an account', () => {
       businessAccountId: '77',
       owner: { accountId: account, applicationIds: [] },
     });
-    const paused = {
-      about: 'template',
-      name: sender.template,
-      language: 'en',
-      values: { status: 'PAUSED' },
-    } as const;
+    const paused = { template: { name: sender.template, language: 'en', values: { status: 'PAUSED' } } };
     for (const at of ['2026-02-03T04:05:00Z', '2026-03-04T05:06:00Z'])
       await applyProviderReport(database, '77', paused, new Date(at));
     await asPerson(admin, async (page) => {

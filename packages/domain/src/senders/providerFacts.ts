@@ -71,13 +71,14 @@ export interface BusinessAccountAlert {
   detail: string | null;
 }
 
-/** A provider report and its subject. */
-export type ProviderReport =
-  | { about: 'template'; name: string; language: string; values: Reported<TemplateValues> }
-  // About all numbers of the business account, because they share a messaging limit.
-  | { about: 'numbers'; values: Pick<Reported<NumberValues>, 'messagingLimit'> }
-  | { about: 'business_account'; values: Reported<BusinessAccountValues> }
-  | { about: 'alert'; alert: BusinessAccountAlert };
+/** A provider report about a business account or a part of it. */
+export interface ProviderReport {
+  template?: { name: string; language: string; values: Reported<TemplateValues> };
+  /** About all its numbers, because they share a messaging limit. */
+  numbers?: Pick<Reported<NumberValues>, 'messagingLimit'>;
+  businessAccount?: Reported<BusinessAccountValues>;
+  alert?: BusinessAccountAlert;
+}
 
 /** A provider report from a webhook, with the business account that it is about. */
 export interface ProviderChange {

@@ -76,24 +76,16 @@ export async function listSenderKnowledge(
 export async function applyProviderReport(
   database: Database,
   businessAccountId: string,
-  report: ProviderReport,
+  { template, numbers, businessAccount, alert }: ProviderReport,
   at: Date,
 ): Promise<void> {
   await database.transaction(async (connection) => {
     const senders = await lockSenders(connection, null, businessAccountId);
-    switch (report.about) {
-      case 'template':
-        await merge(connection, [businessAccountId, report.name, report.language], report.values, at);
-        break;
-      case 'numbers':
-        for (const { id } of senders) await merge(connection, [id], report.values, at);
-        break;
-      case 'business_account':
-        await merge(connection, [businessAccountId], report.values, at);
-        break;
-      case 'alert':
-        await addAlert(connection, businessAccountId, report.alert, at);
-    }
+    if (template)
+      await merge(connection, [businessAccountId, template.name, template.language], template.values, at);
+    if (numbers) for (const { id } of senders) await merge(connection, [id], numbers, at);
+    if (businessAccount) await merge(connection, [businessAccountId], businessAccount, at);
+    if (alert) await addAlert(connection, businessAccountId, alert, at);
     for (const { id } of senders) await syncProviderBlocks(connection, id, at);
   });
 }

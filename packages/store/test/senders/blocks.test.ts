@@ -116,12 +116,7 @@ it('a sender is resumed while a report ends its blocks', async () => {
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await until('the resume that waits', async () => (await store.sql(waiting)).length > 0);
   });
-  const report = {
-    about: 'template',
-    name: template,
-    language: 'en',
-    values: { status: 'APPROVED' },
-  } as const;
+  const report = { template: { name: template, language: 'en', values: { status: 'APPROVED' } } };
   await applyProviderReport(paused, '88', report, new Date(Date.now() + 1_000));
   await resumed;
   expect(resumed).toBeDefined();
@@ -134,7 +129,7 @@ it('a report that a template is usable again ends the fault that its state cause
     applyProviderReport(
       store.database,
       '88',
-      { about: 'template', name: template, language: 'en', values: { status } },
+      { template: { name: template, language: 'en', values: { status } } },
       new Date(Date.now() + at),
     );
   const causes = async () => (await blocksOf(id)).map(({ cause }) => cause);

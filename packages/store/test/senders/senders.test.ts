@@ -185,7 +185,7 @@ describe('senders', () => {
       applyProviderReport(
         store.database,
         '88',
-        { about: 'template', name, language: 'en', values: { status: 'PAUSED' } },
+        { template: { name, language: 'en', values: { status: 'PAUSED' } } },
         new Date(),
       );
     await report(sender.template);
@@ -322,7 +322,7 @@ describe('alerts of a business account', () => {
     applyProviderReport(
       store.database,
       '7',
-      { about: 'alert', alert: { type, severity: null, detail: null } },
+      { alert: { type, severity: null, detail: null } },
       new Date(second * 1_000),
     );
   const types = async () => (await listSenderKnowledge(store.database))[0]!.alerts.map(({ type }) => type);

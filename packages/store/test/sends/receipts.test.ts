@@ -66,7 +66,7 @@ describe('stored reports', () => {
     const denial: Denial = { messageId: 'wamid.a', occurredAt: new Date(0) };
     const change: ProviderChange = {
       businessAccountId: '1',
-      report: { about: 'numbers', values: { messagingLimit: 'TIER_2K' } },
+      report: { numbers: { messagingLimit: 'TIER_2K' } },
       occurredAt: new Date(1),
     };
     const reports = { receipts, denials: [denial], changes: [change, change] };
