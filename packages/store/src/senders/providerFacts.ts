@@ -124,7 +124,10 @@ export async function applySenderReading(
   });
 }
 
-/** Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. */
+/**
+ * Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. A read that
+ * ends after a newer one stores nothing.
+ */
 async function writeReading(
   connection: Connection,
   senderId: string,
@@ -139,7 +142,7 @@ async function writeReading(
     update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
       recipients_24h = ${recipients}::integer, has_recipient_room = ${hasRoom}, throughput = least(throughput, ${throughputMax}::integer),
       read_at = case when ${failures.number === undefined} then ${startedAt} else read_at end
-    where id = ${senderId}::uuid`;
+    where id = ${senderId}::uuid and coalesce(read_tried_at <= ${startedAt}, true)`;
 }
 
 /** Meta's largest limit of recipients in 24 hours, apart from unlimited. */

@@ -120,6 +120,29 @@ describe('senders', () => {
     );
   });
 
+  it('keep the failures of their latest read when an earlier one ends after it', async () => {
+    const { id, template } = await buildSender(store.database);
+    const reading = {
+      businessAccountId: null,
+      portfolioId: null,
+      number: {},
+      businessAccount: {},
+      templates: null,
+    };
+    const apply = (failures: object, startedAt: Date) =>
+      applySenderReading(store.database, { id, template }, { ...reading, failures }, startedAt);
+    const latest = new Date();
+    await apply({}, latest);
+    await apply({ token: 'the former token has expired' }, new Date(latest.getTime() - 5_000));
+    const [knowledge] = await listSenderKnowledge(store.database, id);
+    expect(knowledge).toMatchObject({ triedAt: latest, readAt: latest });
+    expect(knowledge!.failures).toEqual({});
+    await apply({ token: 'the token has expired' }, new Date(latest.getTime() + 5_000));
+    expect(await listSenderKnowledge(store.database, id)).toMatchObject([
+      { failures: { token: 'the token has expired' } },
+    ]);
+  });
+
   it('get no facts from a read after their removal', async () => {
     const former = await buildSender(store.database);
     await removeSender(store.database, TEST_ACTOR, former.id);
