@@ -118,8 +118,7 @@ const toChangeRecord = ({ send, after, attempts = [], pricing }: Write): object 
 
 /**
  * Returns the first steps of a statement that writes changes of different sends with their attempts, or one failure with its refund:
- * `changed` returns the sends that still had the version. Every statement locks sends in the order of their ids, so that two statements
- * cannot deadlock.
+ * `changed` returns the sends that still had the version.
  */
 function updateSends(changes: readonly Write[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
@@ -161,10 +160,13 @@ const ATTEMPTED = Prisma.sql`
     where excluded.outcome = 'accepted' or excluded.reported_at is not null
   )`;
 
+/** Milliseconds for which a refund waits for the lock of its account. */
+const ACCOUNT_LOCK_MS_MAX = '500';
+
 /**
  * The steps that refund the unit of a failure in `changed`. The unit is not refunded if the code was verified and a message may have
  * arrived. Each failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no
- * fixed order.
+ * fixed order. If the account stays locked, the statement soon fails: the loop `deliver` waits for it before it takes more sends.
  */
 const REFUNDED = Prisma.sql`,
   returned as (
@@ -173,6 +175,7 @@ const REFUNDED = Prisma.sql`,
       free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
       credits = credits + (changed.charged_from = 'credit')::integer
     from changed where accounts.id = changed.account_id and changed.charged_from is not null
+      and set_config('lock_timeout', ${ACCOUNT_LOCK_MS_MAX}::text, true) is not null
       and not (changed.verification = 'verified' and may_have_arrived(changed.id))
     returning changed.account_id, changed.id, changed.charged_from
   ), refunded as (
@@ -211,7 +214,8 @@ const deleteReceipts = (
 
 /**
  * Returns the step that locks the sends of the step `changes`, if they still have the version in the change, and the query of the locked
- * ids. It locks them in the order of their ids, with one index probe for each. A single send needs no such step: its update locks it.
+ * ids. It skips a send that another transaction has locked, so that the rest of the batch does not wait: the other transaction most likely
+ * changes the version. A single send needs no such step: its update waits for the lock.
  */
 export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
   return count === 1 ? { lock: Prisma.empty, lockedIds: ONLY_ID } : { lock: LOCKED, lockedIds: LOCKED_IDS };
@@ -219,8 +223,8 @@ export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.
 
 const LOCKED = Prisma.sql`
   locked as materialized (
-    select s.id from (select id, version from changes order by id) c
-    cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s
+    select s.id from changes c
+    cross join lateral (select id from sends where id = c.id and version = c.version for no key update skip locked) s
   ),`;
 const ONLY_ID = Prisma.sql`select id from changes`;
 const LOCKED_IDS = Prisma.sql`select id from locked`;

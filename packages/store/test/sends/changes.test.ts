@@ -66,6 +66,27 @@ describe('changeSend', () => {
     expect(await version(id)).toBe(2);
   });
 
+  it('fails soon if the account of a refund stays locked, and writes nothing', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
+    const id = await buildSend(store.database, caller);
+    const other = await store.connect();
+    await other.query('begin');
+    await other.query('select from accounts where id = $1 for no key update', [caller.accountId]);
+    const startTime = performance.now();
+    const fail = () =>
+      changeSend(store.database, { id }, (_, now) => ({
+        result: null,
+        change: failure('attempts_exhausted', now),
+      }));
+    await expect(fail()).rejects.toMatchObject({ code: 'SQLSTATE_55P03' });
+    expect(performance.now() - startTime).toBeLessThan(3_000);
+    await other.query('commit');
+    await other.end();
+    expect(await returnedOf(id)).toEqual([]);
+    await fail();
+    expect(await returnedOf(id)).toHaveLength(1);
+  });
+
   it('decides again on the new row if another process changes the row first', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
     const id = await buildSend(store.database, caller);

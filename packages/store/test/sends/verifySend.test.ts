@@ -174,6 +174,21 @@ describe('concurrent guesses', () => {
   });
 });
 
+it('a guess does not wait for the lock of another send in its batch', async () => {
+  const [locked, free] = [await send(live), await send(live)];
+  const other = await store.connect();
+  await other.query('begin');
+  await other.query('select from sends where id = $1 for no key update', [locked]);
+  const ends: string[] = [];
+  const guess = (id: string) => verify(live, id, CODE).then(() => ends.push(id));
+  const both = [guess(locked), guess(free)];
+  await both[1];
+  expect(ends).toEqual([free]);
+  await other.query('commit');
+  await other.end();
+  await Promise.all(both);
+});
+
 describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>([
   [
     'a revoked key',
