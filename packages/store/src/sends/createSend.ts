@@ -1,8 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { decideCreations, type CreationDecision, type NewSend } from '@onecode/domain';
 import { LRUCache } from 'lru-cache';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
-import type { Connection, Database } from '../client/database.js';
-import { readSqlState } from '../client/errors.js';
+import type { Database } from '../client/database.js';
 import { moveIdentities } from './identities.js';
 import { readCreations } from './readCreations.js';
 import { findSend, type SendRow } from './sendRow.js';
@@ -19,20 +19,20 @@ const CREATIONS_MAX = 50;
 const ACCOUNTS_MAX = 25;
 /** The maximum number of batchers that are kept, one for each account. */
 const ACCOUNTS_KEPT_MAX = 10_000;
-/** After this many lost races, an account's row is locked before it is read. */
-const LOST_RACES_MAX = 3;
-/** PostgreSQL's SQLSTATE after the statement time-out. */
-const STATEMENT_TIMED_OUT = '57014';
+/** Milliseconds after which a creation that has lost all races fails. */
+const RACES_MS_MAX = 5_000;
+/** The longest pause after a lost race, in milliseconds. */
+const PAUSE_MS_MAX = 20;
 
 /**
  * Creates a send: reads the account's data, decides with the pure rule `decideCreations`, and writes the row with its unit and counters. If
- * the data has changed since the read, the creation has lost a race: nothing is written, and it is read and decided again. After a few lost
- * races, the account's row is locked before the read.
+ * the data has changed since the read, the creation has lost a race: nothing is written, and it is read and decided again after a short
+ * pause.
  *
  * Requests that arrive together share both round trips. A request for an account with a batch in progress waits for the account's next
  * batch, so requests of a process lose no races against each other.
  *
- * @throws Error if another transaction keeps the account locked for longer than the statement time-out. Nothing was written then
+ * @throws Error if it loses all races for `RACES_MS_MAX`. Nothing was written then
  */
 export async function createSend(database: Database, send: NewSend): Promise<Creation> {
   const decision = await getCreator(database)(send);
@@ -55,13 +55,18 @@ const getCreator = oncePerClient((database: Database) => {
     batchSizeMax: ACCOUNTS_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
   });
-  /** Creates sends of one account, and tries again after a lost race. */
+  /** Creates sends of one account, and tries again after a lost race, without other accounts. */
   const createForAccount = async (sends: readonly NewSend[]): Promise<CreationDecision[]> => {
-    for (let lostRaces = 0; lostRaces < LOST_RACES_MAX; lostRaces += 1) {
-      const end = await create(sends);
-      if (end !== 'lost') return end;
+    const endsAt = performance.now() + RACES_MS_MAX;
+    let end = await create(sends);
+    while (end === 'lost') {
+      if (performance.now() > endsAt)
+        throw new Error('could not create sends: other transactions keep the account locked');
+      // The pauses of concurrent processes differ, so that one of them wins.
+      await pause(PAUSE_MS_MAX * Math.random());
+      [end = 'lost'] = await createSends(database, [sends]);
     }
-    return createLocked(database, sends);
+    return end;
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
   const batchers = new LRUCache<string, (send: NewSend) => Promise<CreationDecision>>({
@@ -73,40 +78,16 @@ const getCreator = oncePerClient((database: Database) => {
 
 /** Creates sends. @param accounts the sends of each account */
 async function createSends(
-  connection: Connection,
+  database: Database,
   accounts: readonly (readonly NewSend[])[],
 ): Promise<AccountEnd[]> {
   const sends = accounts.flat();
-  await moveIdentities(connection, sends);
-  const states = await readCreations(connection, sends);
+  await moveIdentities(database, sends);
+  const states = await readCreations(database, sends);
   const { decisions, created } = decideCreations(sends, states);
-  const lost = await writeCreations(connection, created);
+  const lost = await writeCreations(database, created);
   return accounts.map((own) => {
     const end = decisions.splice(0, own.length);
     return own.some(({ accountId }) => lost.has(accountId)) ? 'lost' : end;
   });
-}
-
-/**
- * Creates sends of one account under the lock of its row, for which it waits until the statement time-out. Tries again if a key has
- * changed, or the daily limit of trial sends was used up, since the read.
- */
-async function createLocked(database: Database, sends: readonly NewSend[]): Promise<CreationDecision[]> {
-  try {
-    return await database.transaction(async (connection) => {
-      await connection.sql
-        .execute`select from accounts where id = ${sends[0]?.accountId}::uuid for no key update`;
-      for (;;) {
-        const [end = 'lost'] = await createSends(connection, [sends]);
-        if (end !== 'lost') return end;
-      }
-    });
-  } catch (error) {
-    // The new error has no SQLSTATE, so the batcher does not repeat the requests one by one, each with another wait for the lock.
-    if (readSqlState(error) === STATEMENT_TIMED_OUT)
-      throw new Error('could not create sends: another transaction keeps the account locked', {
-        cause: error,
-      });
-    throw error;
-  }
 }

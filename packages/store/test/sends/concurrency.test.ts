@@ -327,21 +327,6 @@ describe('concurrent batches', () => {
       expect(found).toBe(0);
     }
   });
-
-  it.each(ROUNDS)('do not deadlock with creations of the same accounts (%i)', async () => {
-    const callers = await Promise.all(recipients.map(() => buildCaller(store.database, 'test')));
-    const held = middleOf(callers.map(({ accountId }) => accountId));
-    const found = await deadlocksOf(
-      (connection) => connection.sql.execute`select from accounts where id = ${held}::uuid for update`,
-      async (database, process) => {
-        const made = await Promise.all(
-          turned(callers, process).map((caller) => createSend(database, newSend(caller))),
-        );
-        expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
-      },
-    );
-    expect(found).toBe(0);
-  });
 });
 
 describe('units', () => {

@@ -3,7 +3,7 @@ import { decideCreations, type NewSend } from '@onecode/domain';
 import { createApiKey, revokeApiKey, setSuspension } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { createSend, type Creation } from '@onecode/store/sends';
-import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 import { readCreations } from '../../src/sends/readCreations.js';
 import { writeCreations } from '../../src/sends/writeCreations.js';
 
@@ -14,15 +14,16 @@ const expireKey = ({ keyId }: TestCaller): Promise<unknown> =>
     keyId,
   ]);
 
-describe('createSend with locked accounts', () => {
+describe('creations of locked accounts', () => {
   const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
   const create = (caller: TestCaller): Promise<Creation> => createSend(store.database, newSend(caller));
 
-  /** Locks rows in a transaction that stays open until `release`. */
-  async function holding(statement: string, values: unknown[]): Promise<{ release: () => Promise<void> }> {
+  /** Locks accounts in a transaction that stays open until `release`. */
+  async function lockAccounts(callers: readonly TestCaller[]): Promise<{ release: () => Promise<void> }> {
     const client = await store.connect();
     await client.query('begin');
-    await client.query(statement, values);
+    const ids = callers.map(({ accountId }) => accountId);
+    await client.query('select from accounts where id = any($1) for update', [ids]);
     return {
       async release() {
         await client.query('rollback');
@@ -31,77 +32,43 @@ describe('createSend with locked accounts', () => {
     };
   }
 
-  const lockAccount = ({ accountId }: TestCaller) =>
-    holding('select from accounts where id = $1 for update', [accountId]);
-
-  describe('while another transaction holds the row of an account', () => {
-    it('continues for other accounts, and for the locked account after the release', async () => {
-      const held = await buildCaller(store.database, 'live', unlimited);
-      const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
-      const hold = await lockAccount(held);
-      const own = [held, held, held].map(create);
-      await until('its creations wait', async () => (await store.countLockWaits()) > 0);
-      // Each batch also has creations of the locked account, and no other account waits for it.
-      for (let round = 0; round < 3; round++) {
-        const mixed = await Promise.all(others.map(create));
-        own.push(create(held));
-        expect(mixed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
-      }
-      // The lock is still held: a request that waited for it would not have returned.
-      expect(await store.countLockWaits()).toBeGreaterThan(0);
-      await hold.release();
-      const made = await Promise.all(own);
-      expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
-    });
-
-    describe('in an API process, with a statement time-out of two seconds', () => {
-      const timeouts = { connectionMs: 3_000, statementMs: 2_000 };
-      let api: Database;
-      beforeAll(() => {
-        api = openDatabase(store.url, { connectionsMax: 10, timeouts });
-      });
-      afterAll(() => closeDatabase(api));
-
-      it('fails for its account after the time-out, and stores nothing', async () => {
-        const held = await buildCaller(store.database, 'live', unlimited);
-        const hold = await lockAccount(held);
-        const ends = await Promise.allSettled(
-          Array.from({ length: 50 }, () => createSend(api, newSend(held))),
-        );
-        await hold.release();
-        const message = /^could not create sends: another transaction keeps the account locked$/;
-        const reason = expect.objectContaining({ message: expect.stringMatching(message) });
-        for (const end of ends) expect(end).toEqual({ status: 'rejected', reason });
-        // The requests of a batch fail together: it is not repeated one by one.
-        const errors = new Set(ends.map((end): unknown => end.status === 'rejected' && end.reason));
-        expect(errors.size).toBe(1);
-        expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
-        expect((await create(held)).outcome).toBe('created');
-      });
-    });
-  });
-
-  it('does not delay other accounts while several accounts are locked', async () => {
-    const held = await Promise.all(
-      Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
-    );
-    const other = await buildCaller(store.database, 'live', unlimited);
-    const hold = await holding('select from accounts where id = any($1) for update', [
-      held.map(({ accountId }) => accountId),
-    ]);
-    const own = held.map(create);
-    await until('all wait', async () => (await store.countLockWaits()) >= held.length);
-    expect((await create(other)).outcome).toBe('created');
-    expect(await store.countLockWaits()).toBe(held.length);
+  it('continue for other accounts, and for a locked account after the release', async () => {
+    const held = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
+    const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
+    const hold = await lockAccounts(held);
+    let ended = 0;
+    const own = [...held, ...held].map((caller) => create(caller).finally(() => (ended += 1)));
+    // Each batch also has creations of locked accounts, and no other account waits for them.
+    for (let round = 0; round < 3; round++) {
+      const mixed = await Promise.all(others.map(create));
+      expect(mixed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
+    }
+    expect(ended).toBe(0);
     await hold.release();
-    expect(new Set((await Promise.all(own)).map(({ outcome }) => outcome))).toEqual(new Set(['created']));
+    const made = await Promise.all(own);
+    expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
   });
 
-  it('refuses a creation if its key was revoked while it waited for its account', async () => {
-    const caller = await buildCaller(store.database, 'live', unlimited);
-    const hold = await lockAccount(caller);
+  it('fail for an account that stays locked, and store nothing', async () => {
+    const held = await buildCaller(store.database, 'live', unlimited);
+    const hold = await lockAccounts([held]);
+    const ends = await Promise.allSettled(Array.from({ length: 50 }, () => create(held)));
+    await hold.release();
+    const message = 'could not create sends: other transactions keep the account locked';
+    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { message } });
+    expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
+    expect((await create(held)).outcome).toBe('created');
+  });
+
+  it('refuse a key that was revoked while they waited for the account', async () => {
+    const [caller, other] = [
+      await buildCaller(store.database, 'live', unlimited),
+      await buildCaller(store.database, 'live', unlimited),
+    ];
+    const hold = await lockAccounts([caller]);
     const waiting = create(caller);
-    await until('it waits', async () => (await store.countLockWaits()) > 0);
+    // The creations share a batch, so the first one has been read.
+    await create(other);
     await revokeApiKey(store.database, TEST_ACTOR, caller.keyId);
     await hold.release();
     expect(await waiting).toEqual({ outcome: 'key_refused', cause: 'revoked' });
