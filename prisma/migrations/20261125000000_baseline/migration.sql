@@ -260,45 +260,24 @@ declare
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null
     end then 'phase_fits'
-    when not ((send.mode = 'live' and send.phase <> 'done') = (send.encrypted_code is not null)) then 'encrypted_code_until_done'
-    when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
-    when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
     when not (
       (send.phase = 'calling') = (send.claimed_at is not null) and (send.phase = 'calling') = (send.claimed_until is not null)
       and (send.phase <> 'calling' or send.attempt_number > 0)
     ) then 'calling_has_claim'
-    when not (
-      (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
+    when (send.mode = 'live' and send.phase <> 'done') <> (send.encrypted_code is not null) then 'encrypted_code_until_done'
+    when send.mode = 'test' and not (send.status in ('queued', 'read') and send.sender_id is null) then 'test_is_not_sent'
+    when (send.mode = 'live') <> coalesce(send.charged_from in ('free_quota', 'credit'), false) then 'live_takes_a_unit'
+    when (send.status = 'failed') <> (send.failed_at is not null) or (send.status = 'failed') <> coalesce(
+      send.failure_reason in ('expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'), false
     ) then 'failed_has_reason'
-    when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
-    when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
-    when not ((send.verification = 'locked') = (coalesce(cardinality(send.wrong_guess_times), 0) = 5)) then 'locked_after_five'
-    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_has_time'
-    when not (
-      (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
-      and (send.from_number is null) = (send.sender_id is null)
-    ) then 'sender_fits_channel'
-    when not (send.attempts >= 0) then 'sends_attempts_check'
-    when not (send.expires_at > send.created_at) then 'sends_check'
-    when not (send.failure_reason in ('expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'))
-      then 'sends_failure_reason_check'
-    when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
-    when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
-    when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
-    when not (
-      (send.status <> 'sent' or send.sent_at is not null)
-      and (send.status <> 'delivered' or send.delivered_at is not null)
-      and (send.status <> 'read' or send.read_at is not null)
-      and (send.mode = 'live' or send.status <> 'read' or (send.sent_at is not null and send.delivered_at is not null))
-    ) then 'state_has_time'
-    when not (send.mode = 'live' or send.status in ('queued', 'read')) then 'test_is_queued_or_read'
-    when not (
-      coalesce(send.sent_at >= send.created_at, true)
-      and coalesce(send.delivered_at >= coalesce(send.sent_at, send.created_at), true)
-      and coalesce(send.read_at >= coalesce(send.delivered_at, send.sent_at, send.created_at), true)
-    ) then 'times_in_order'
-    when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
-    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_has_time'
+    when not case send.verification
+      when 'pending' then send.verified_at is null and send.locked_at is null
+      when 'verified' then coalesce(send.verified_at < send.expires_at, false) and send.locked_at is null
+      when 'locked' then send.verified_at is null and send.locked_at is not null
+      else false
+    end then 'verification_fits'
+    when coalesce(cardinality(send.wrong_guess_times), 0) > 5
+      or (send.verification = 'locked') <> (coalesce(cardinality(send.wrong_guess_times), 0) = 5) then 'locked_after_five'
   end;
 begin
   if v_broken is not null then

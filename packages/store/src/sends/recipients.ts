@@ -85,8 +85,7 @@ const lockSends = ({ sql }: Connection, recipientKeys: readonly string[], accoun
  */
 async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<void> {
   await sql.execute`
-    update sends set version = version + 1,
-      expires_at = greatest(date_trunc('milliseconds', clock_timestamp()), created_at + interval '1 millisecond'),
+    update sends set version = version + 1, expires_at = date_trunc('milliseconds', clock_timestamp()),
       phase = case phase when 'unconfirmed' then 'done' else phase end,
       encrypted_code = case when phase <> 'unconfirmed' then encrypted_code end,
       due_at = case when phase in ('ready', 'waiting', 'backing_off', 'giving_up') then date_trunc('milliseconds', clock_timestamp()) else due_at end

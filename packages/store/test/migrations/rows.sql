@@ -77,9 +77,8 @@ update provider_facts set language = 'en'; -- template_has_a_language
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-update sends set body_hash = null where id = :keyed; -- idempotency_key_with_body
-update sends set body_hash = '\x01' || sha256('a body') where id = :queued; -- idempotency_key_with_body
 update sends set charged_from = null where id = :sent; -- live_takes_a_unit
+update sends set charged_from = 'gift' where id = :sent; -- live_takes_a_unit
 update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a_unit
 update sends set phase = 'unknown' where id = :queued; -- phase_fits
 update sends set due_at = null where id = :queued; -- phase_fits
@@ -98,38 +97,25 @@ update sends set phase = 'ready', due_at = now() where id = :sent; -- encrypted_
 update sends set encrypted_code = null where id = :queued; -- encrypted_code_until_done
 update sends set encrypted_code = 'x' where id = :testQueued; -- encrypted_code_until_done
 update sends set encrypted_code = 'x' where id = :failed; -- encrypted_code_until_done
-update sends set channel = 'sms' where id = :sent; -- channel_fits_mode
-update sends set channel = 'sandbox' where id = :sent; -- channel_fits_mode
-update sends set channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :testQueued; -- channel_fits_mode
-update sends set channel = null, from_number = null, sender_id = null where id = :sending; -- channel_once_routed
-update sends set channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :queued; -- channel_once_routed
-update sends set from_number = '+15550783881' where id = :queued; -- sender_fits_channel
-update sends set from_number = null where id = :sending; -- sender_fits_channel
-update sends set sender_id = null where id = :sending; -- sender_fits_channel
-update sends set from_number = '+15550783881', sender_id = :sender where id = :queued; -- sender_fits_channel
-update sends set sent_at = null where id = :sent; -- state_has_time
-update sends set status = 'delivered' where id = :sent; -- state_has_time
-update sends set status = 'read' where id = :sent; -- state_has_time
-update sends set status = 'read', phase = 'done', channel = 'sandbox', read_at = now(), due_at = null
-  where id = :testQueued; -- state_has_time
-update sends set sent_at = created_at - interval '1 ms' where id = :sent; -- times_in_order
-update sends set delivered_at = sent_at - interval '1 ms' where id = :sent; -- times_in_order
-update sends set delivered_at = sent_at + interval '2 ms', read_at = sent_at + interval '1 ms' where id = :sent; -- times_in_order
 update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', due_at = null
-  where id = :testQueued; -- test_is_queued_or_read
+  where id = :testQueued; -- test_is_not_sent
 update sends set status = 'sent', phase = 'done', channel = 'sandbox', sent_at = now(), due_at = null
-  where id = :testQueued; -- test_is_queued_or_read
+  where id = :testQueued; -- test_is_not_sent
+update sends set sender_id = :sender where id = :testQueued; -- test_is_not_sent
 update sends set failed_at = null where id = :failed; -- failed_has_reason
 update sends set failure_reason = null where id = :failed; -- failed_has_reason
+update sends set failure_reason = 'unknown' where id = :failed; -- failed_has_reason
 update sends set failed_at = now() where id = :sent; -- failed_has_reason
-update sends set verification = 'verified' where id = :sent; -- verified_has_time
-update sends set verified_at = now() where id = :sent; -- verified_has_time
-update sends set verification = 'verified', verified_at = expires_at where id = :sent; -- verified_in_time
+update sends set verification = 'unknown' where id = :sent; -- verification_fits
+update sends set verification = 'verified' where id = :sent; -- verification_fits
+update sends set verified_at = now() where id = :sent; -- verification_fits
+update sends set verification = 'verified', verified_at = expires_at where id = :sent; -- verification_fits
 update sends set verification = 'locked', locked_at = now() where id = :sent; -- locked_after_five
 update sends set wrong_guess_times = array_fill(now(), array[5]) where id = :sent; -- locked_after_five
-update sends set verification = 'locked', wrong_guess_times = array_fill(now(), array[5]) where id = :sent; -- locked_has_time
-update sends set locked_at = now() where id = :sent; -- locked_has_time
-update sends set expires_at = created_at where id = :sent; -- sends_check
+update sends set verification = 'locked', wrong_guess_times = array_fill(now(), array[5]) where id = :sent; -- verification_fits
+update sends set locked_at = now() where id = :sent; -- verification_fits
+update sends set verification = 'locked', locked_at = now(), wrong_guess_times = array_fill(now(), array[6])
+  where id = :sent; -- locked_after_five
 update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set idempotency_key = 'taken', body_hash = '\x01' || sha256('a body') where id = :queued; -- sends_idempotency_key
