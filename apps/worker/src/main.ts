@@ -45,7 +45,7 @@ await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
   const context: WorkerContext = {
     database,
-    deliveries: openDeliveries(database, { policy, leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS }),
+    deliveries: openDeliveries(database, config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS),
     cloudApi: createCloudApi({
       baseUrl: config.WHATSAPP_API_URL,
       timeoutMs: config.PROVIDER_TIMEOUT_MS,

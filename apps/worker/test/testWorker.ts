@@ -81,7 +81,7 @@ export async function startWorker(
   const leaseMs = options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
   const context: WorkerContext = {
     database,
-    deliveries: openDeliveries(database, { policy, leaseMs }),
+    deliveries: openDeliveries(database, leaseMs),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     openSender: createSenderCache(database, TEST_SECRET_KEY),
     secretKey: config.SECRET_KEY,

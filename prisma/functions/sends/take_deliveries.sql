@@ -11,7 +11,7 @@
 -- - another transaction has locked it
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
-create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_attempts_max integer, p_lease interval)
+create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_lease interval)
 returns table (send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -41,7 +41,7 @@ begin
       -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
       where id = u.id and (
         mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and attempts < p_attempts_max and is_worth_sending(created_at, expires_at, v_now + v_wait)
+        and is_worth_sending(created_at, expires_at, v_now + v_wait)
       ) is true
       -- Waiting for a locked row would delay every other claim.
       for no key update skip locked

@@ -63,8 +63,8 @@ export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
  *
  * - A send that is not due does not change.
  * - A call with an expired lease ends with an unknown outcome.
- * - A send with an active code and attempts left was not claimed because its code is about to expire, or because another transaction had
- *   locked it. It waits for a sender until its deadline.
+ * - A send with an active code was not claimed because its code is about to expire, or because another transaction had locked it. It waits
+ *   for a sender until its deadline.
  * - Any other send fails, including one in `giving_up`. If one of its messages may have been sent, it fails only after the time for that
  *   message's receipt.
  */
@@ -74,8 +74,8 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (dueAt > Number(now)) return { result: 'waiting' };
   if (send.phase === 'calling') return settle(send, now, send.attemptNumber, NO_RESPONSE, policy);
 
-  const mayCall = isActive(send, now) && send.attempts < policy.attemptsMax && send.phase !== 'giving_up';
-  if (mayCall) return { result: 'waiting', change: { phase: 'waiting', dueAt: send.expiresAt } };
+  if (isActive(send, now) && send.phase !== 'giving_up')
+    return { result: 'waiting', change: { phase: 'waiting', dueAt: send.expiresAt } };
   return giveUp(send, now, policy);
 }
 

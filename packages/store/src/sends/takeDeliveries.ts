@@ -1,4 +1,3 @@
-import type { RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { EXPECTED_IDENTITY } from './identities.js';
@@ -22,19 +21,14 @@ export type Deliveries = ReturnType<typeof openDeliveries>;
 /** The most sends in one batch: other workers wait until it commits. */
 const TAKEN_MAX = 100;
 
-/** Returns the functions that claim sends by these terms. @param terms `leaseMs`: how long a claim lasts, counted from its permit */
-export function openDeliveries(
-  database: Database,
-  { policy, leaseMs }: { policy: RetryPolicy; leaseMs: number },
-) {
+/** Returns the functions that claim sends. @param leaseMs how long a claim lasts, counted from its permit */
+export function openDeliveries(database: Database, leaseMs: number) {
   const take = (ids: readonly string[] | null, limit: number): Promise<TakenSend[]> =>
     database.sql.query`
       -- The end of the lease is a column: adding it to the driver's rows takes 5 µs each, and 15 µs for each later copy of a row.
       select ${sendColumns('(t.send)')}, t.wait_ms as "waitMs", ${performance.now() + leaseMs}::float8 + t.wait_ms as "leaseEndMs",
         case when t.wait_ms is not null then ${EXPECTED_IDENTITY} end as "identityHash"
-      from take_deliveries(
-        ${ids}::uuid[], ${limit}::integer, ${policy.attemptsMax}::integer, ${leaseMs} * interval '1 millisecond'
-      ) t`;
+      from take_deliveries(${ids}::uuid[], ${limit}::integer, ${leaseMs} * interval '1 millisecond') t`;
   return {
     /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, or another call got it. */
     take: createBatcher(

@@ -39,7 +39,7 @@ async function live(caller: TestCaller): Promise<void> {
   const { id } = creation.send;
   expect(await findSend(early, { id, accountId: caller.accountId })).not.toBeUndefined();
 
-  const deliveries = openDeliveries(early, { policy: POLICY, leaseMs: LEASE_MS });
+  const deliveries = openDeliveries(early, LEASE_MS);
   const taken = await deliveries.take(id);
   expect(taken).toMatchObject({ phase: 'calling', senderId: sender.id });
   await deliveries.takeDue(1);

@@ -271,9 +271,9 @@ describe('a large database', () => {
       'due sends, and those that wait for a sender',
       ['sends_due_at', 'sends_awaiting_turn'],
       2_000,
-      (db) => openDeliveries(db, TERMS).takeDue(100),
+      (db) => openDeliveries(db, TERMS.leaseMs).takeDue(100),
     ],
-    ['the send of a job', ['sends_pkey'], 20, (db) => openDeliveries(db, TERMS).take(dueId)],
+    ['the send of a job', ['sends_pkey'], 20, (db) => openDeliveries(db, TERMS.leaseMs).take(dueId)],
     [
       'due receipts',
       ['provider_reports_of_own_apps', 'provider_reports_pkey', 'attempts_message_id_idx', 'sends_pkey'],
@@ -433,7 +433,7 @@ describe('a large database', () => {
   it('reads a few waiting sends for each send that it takes, and only one if none can be taken', async () => {
     const rowsRead = async (): Promise<number> => {
       const nodes = await planned(
-        (database) => openDeliveries(database, TERMS).takeDue(5),
+        (database) => openDeliveries(database, TERMS.leaseMs).takeDue(5),
         'force_generic_plan',
       );
       return nodes

@@ -60,7 +60,7 @@ async function useDatabase(database: Database): Promise<void> {
   );
   expect(created.map(({ outcome }) => outcome)).toEqual(wanted.map(() => 'created'));
 
-  const deliveries = openDeliveries(database, TERMS);
+  const deliveries = openDeliveries(database, TERMS.leaseMs);
   await Promise.all(
     wanted.map(async ({ id }, n) => {
       expect(await deliveries.take(id)).toMatchObject({ phase: 'calling' });

@@ -55,7 +55,7 @@ describe('changeBlock', () => {
     const sendId = await buildSend(store.database, await buildCaller(store.database, 'live'));
     const taken: unknown[] = [];
     const frozen = pausedAt(READ, async () =>
-      taken.push(await openDeliveries(store.database, TERMS).take(sendId)),
+      taken.push(await openDeliveries(store.database, TERMS.leaseMs).take(sendId)),
     );
     await changeBlock(frozen, id, FAULT, (last) => last && { ...last, failures: 2 });
     expect(taken).toMatchObject([{ phase: 'calling' }]);

@@ -146,7 +146,7 @@ it('take and takeDue claim each send once for concurrent callers, by an allowed 
   );
   const taken: Send[] = [];
   const takeAll = async (database: Database, n: number): Promise<void> => {
-    const deliveries = openDeliveries(database, TERMS);
+    const deliveries = openDeliveries(database, TERMS.leaseMs);
     const mine = direct.filter((_, position) => position % databases.length === n);
     const jobs = await Promise.all(mine.map((id) => deliveries.take(id)));
     taken.push(...jobs.flatMap((one) => (typeof one?.waitMs === 'number' ? [one] : [])));

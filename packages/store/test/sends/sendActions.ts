@@ -138,10 +138,10 @@ export function sendActions(store: Store) {
   }
 
   /** Takes the send of a job. */
-  const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
+  const take = (id: string) => openDeliveries(store.database, TERMS.leaseMs).take(id);
   /** Takes due sends without a job. @returns the claimed sends, in the order of their permits */
   async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
-    const taken = await openDeliveries(database, TERMS).takeDue(limit);
+    const taken = await openDeliveries(database, TERMS.leaseMs).takeDue(limit);
     return taken.flatMap((one) => (one.waitMs === null ? [] : [one]));
   }
 
