@@ -1,4 +1,5 @@
--- Claims live sends for delivery, with `claim_sends`, and returns each send in its new state.
+-- Claims live sends for delivery, with `claim_sends`, and returns each send in its new state. Skips sends that another transaction has
+-- locked.
 --
 -- p_ids: the sends of jobs. Null takes up to p_limit due sends, and then waiting sends in the order of their accounts' turns, up to p_limit
 -- claims in all. A permit outside a turn must start within `v_wait`, which is shorter than `v_turn_wait`, so that it does not overtake a
@@ -8,7 +9,6 @@
 -- - no sender has a permit in time; the send now waits for its account's turn
 -- - it is a test send, is not due, or may not be sent
 -- - it has a call, in progress or with an expired lease
--- - another transaction has locked it
 --
 -- A lock keeps permits and turns exact for any number of concurrent callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_lease interval)
@@ -52,7 +52,8 @@ begin
     return query select * from claim_sends(v_sendable, v_now, v_now + v_wait, p_lease);
   end if;
   if cardinality(v_sendable) < cardinality(v_candidates) then
-    return query select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
+    return query
+      select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable) for no key update skip locked;
   end if;
 
   if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then

@@ -666,7 +666,8 @@ begin
     return query select * from claim_sends(v_sendable, v_now, v_now + v_wait, p_lease);
   end if;
   if cardinality(v_sendable) < cardinality(v_candidates) then
-    return query select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable);
+    return query
+      select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable) for no key update skip locked;
   end if;
 
   if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then

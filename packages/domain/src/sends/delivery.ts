@@ -48,7 +48,10 @@ export type DeliveryEnd =
   | 'waiting'
   /** Nothing is written: the lease has ended or could end during the call, the code has expired, or a receipt was faster. */
   | 'stale'
-  /** Nothing has to be sent: a message was accepted, the send failed or does not exist, or another job of the same batch took it. */
+  /**
+   * This job has nothing to send: a message was accepted, the send failed or does not exist, another job of the same batch took it, or
+   * another transaction has locked it.
+   */
   | 'done';
 
 /** Returns the change that delivers a test send: it is `read` immediately, and no message is sent. */
@@ -63,8 +66,7 @@ export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
  *
  * - A send that is not due does not change.
  * - A call with an expired lease ends with an unknown outcome.
- * - A send with an active code was not claimed because its code is about to expire, or because another transaction had locked it. It waits
- *   for a sender until its deadline.
+ * - A send with an active code was not claimed because its code is about to expire. It waits until its deadline.
  * - Any other send fails, including one in `giving_up`. If one of its messages may have been sent, it fails only after the time for that
  *   message's receipt.
  */

@@ -30,7 +30,7 @@ export function openDeliveries(database: Database, leaseMs: number) {
         case when t.wait_ms is not null then ${EXPECTED_IDENTITY} end as "identityHash"
       from take_deliveries(${ids}::uuid[], ${limit}::integer, ${leaseMs} * interval '1 millisecond') t`;
   return {
-    /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, or another call got it. */
+    /** Takes the send of a job, in one batch with concurrent calls. Returns undefined if it does not exist, is locked, or another call got it. */
     take: createBatcher(
       async (ids: string[]) => {
         const taken = new Map((await take([...new Set(ids)], ids.length)).map((one) => [one.id, one]));

@@ -480,16 +480,18 @@ describe('the send of a job', () => {
   });
 
   it('does not block other sends while its row is locked', async () => {
-    const [held, free] = await many(2);
+    const [held, free, due] = await many(3);
+    for (const id of [held!, due!]) await age(id, 3);
     const holder = await store.connect();
     await holder.query('begin');
     await holder.query('select from sends where id = $1 for no key update', [held]);
     const deliveries = openDeliveries(store.database, TERMS.leaseMs);
-    expect(await Promise.all([held!, free!].map((id) => deliveries.take(id)))).toMatchObject([
-      { waitMs: null, phase: 'ready' },
-      { phase: 'calling' },
-    ]);
+    const taken = await Promise.all([held!, free!].map((id) => deliveries.take(id)));
+    expect(taken).toMatchObject([undefined, { phase: 'calling' }]);
+    // The loop `deliver` waits for the ends of the unclaimed sends that it takes.
+    expect((await deliveries.takeDue(10)).map(({ id }) => id)).toEqual([due]);
     await holder.end();
+    expect((await deliveries.takeDue(10)).map(({ id }) => id)).toEqual([held]);
   });
 
   it('is left to its job at first, and then taken without its job, in the order of due times', async () => {
