@@ -21,13 +21,15 @@ const GOALS = { recoveryMedianMs: 60_000, recoveryMs: 60_000, redisCreationP95Ms
 const LONG: Omit<RunOptions, 'seed' | 'log'> = {
   accounts: 200,
   sendsPerSecond: 12,
+  clientsMin: 0,
   goals: GOALS,
   schedule: (random) => (FAULTS_ONLY === undefined ? allFaults(random) : faultsNamed(FAULTS_ONLY)),
   seconds: Number(FAULTS_SECONDS),
 };
 const SHORT: Omit<RunOptions, 'seed' | 'log'> = {
-  accounts: 40,
-  sendsPerSecond: 5,
+  accounts: 20,
+  sendsPerSecond: 4,
+  clientsMin: 80,
   goals: GOALS,
   schedule: shortFaults,
   seconds: 600,

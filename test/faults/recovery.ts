@@ -44,7 +44,8 @@ function worst(times: readonly (number | null)[]): number | null {
   return times.includes(null) ? null : Math.max(...(times as number[]));
 }
 
-async function untilMs(
+/** Checks repeatedly. @returns `since()` when `check` was true, or null after `watchedMs`; an error counts as false */
+export async function untilMs(
   since: () => number,
   check: () => Promise<boolean>,
   { watchedMs, pollMs } = { watchedMs: WATCHED_MS, pollMs: POLL_MS },

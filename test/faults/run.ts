@@ -7,12 +7,14 @@ import type { Fault } from './faults/fault.js';
 import { DELIVERY_ATTEMPTS, FaultCluster } from './cluster/faultCluster.js';
 import { buildCallers, startLoad } from './load/load.js';
 import { Random } from './load/plan.js';
-import { medianOf } from './recovery.js';
+import { medianOf, untilMs } from './recovery.js';
 
 export interface RunOptions {
   seed: number;
   accounts: number;
   sendsPerSecond: number;
+  /** The load continues after the last fault until this many clients have started. */
+  clientsMin: number;
   goals: Goals;
   /** The faults in order, drawn from the seed. The run ends with the last one or after `seconds`. */
   schedule: (random: Random) => Iterable<Fault>;
@@ -43,7 +45,9 @@ export type MeasuredInjection = Omit<Injection, 'recovery'> & {
 
 /** Short, so that some codes expire before they can be sent. */
 const CODE_VALIDITY_SECONDS = 60;
+const LOAD_MS_MAX = 300_000;
 const SETTLE_MS_MAX = 150_000;
+const SETTLE_POLL_MS = 250;
 /** Longer than the API may take, so that a hanging API is noticed. */
 const REQUEST_MS_MAX = 25_000;
 const WARM_UP_MS = 2_000;
@@ -82,6 +86,7 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
     injections.push(injection);
     log(lineOf(injection));
   }
+  await until('the clients', () => load.sends >= options.clientsMin, LOAD_MS_MAX);
   await load.stop();
   log('the faults are over, and the clients have stopped');
   const finished = await isFinished(cluster);
@@ -125,7 +130,9 @@ async function isFinished(cluster: FaultCluster): Promise<boolean> {
     );
     return left?.count === 0 && (await cluster.simulator.webhooksUnanswered()) === 0;
   };
-  return until('the end of all work', isIdle, SETTLE_MS_MAX).catch(() => false);
+  const startedAt = performance.now();
+  const watch = { watchedMs: SETTLE_MS_MAX, pollMs: SETTLE_POLL_MS };
+  return (await untilMs(() => performance.now() - startedAt, isIdle, watch)) !== null;
 }
 
 function missedMedians(injections: readonly Injection[]): string[] {

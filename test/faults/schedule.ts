@@ -37,13 +37,10 @@ export function faultsNamed(text: string): Fault[] {
 /** A crash at each of these points leaves work to other processes. The load alone reaches them within seconds. */
 const SHORT_CRASH_POINTS = ['api create after commit', 'worker after claim', 'worker after call'];
 
-/** Kills at three crash points, and one short outage of each service and of a network. */
+/** Kills of one API and one worker at three crash points, and a network that loses the answers about commits. */
 export function shortFaults(): Fault[] {
-  const names = [
-    'Redis flushed under load',
-    'PostgreSQL cuts its connections',
-    'provider: resets after accepting',
-    'between API and PostgreSQL: answers lost on the way',
+  return [
+    crashPointKills(SHORT_CRASH_POINTS, 1),
+    ...faultsNamed('between API and PostgreSQL: answers lost on the way'),
   ];
-  return [crashPointKills(SHORT_CRASH_POINTS), ...names.flatMap(faultsNamed)];
 }
