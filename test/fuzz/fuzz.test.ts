@@ -12,7 +12,7 @@ import { createFuzzContext, type FuzzContext } from './context.js';
 
 const {
   ALL_TESTS,
-  FUZZ_REQUESTS = ALL_TESTS === '1' ? '100000' : '3000',
+  FUZZ_REQUESTS = ALL_TESTS === '1' ? '100000' : '1000',
   FUZZ_SEED = String(randomInt(2 ** 31)),
   FUZZ_ONLY,
 } = process.env;
