@@ -77,3 +77,31 @@ describe('the roles of docs/deploy.md', () => {
     await until('the end of the finding', async () => !(await isFound()), FOUND_MS_MAX);
   });
 });
+
+describe('the roles of docs/deploy.md, with other defaults and a schema of their own', () => {
+  beforeAll(async () => {
+    db = await makeDocumentedDatabase();
+    const { username } = new URL(db.url);
+    for (const change of [
+      `default_transaction_isolation = 'serializable'`,
+      'standard_conforming_strings = off',
+    ])
+      await db.sql(`alter role ${username} set ${change}`);
+    // PostgreSQL's own search path leads to it first.
+    await db.sql(`create schema ${username} authorization ${username}; create table ${username}.sends ()`);
+    stack = await ProcessStack.start({ db });
+  }, STACK_START_MS_MAX);
+  afterAll(() => stack.stop());
+
+  it('are sufficient for migrations, API, worker and command line, with any schema and defaults of the role', async () => {
+    await stack.addSender();
+    const caller = await buildCaller(db.database, 'live', { freeQuota: 5 });
+    const { id } = await stack.create(caller.key, { to: '+5511987654321' });
+    await stack.untilStatus(caller.key, id, 'delivered');
+    const { code } = await stack.simulator.message('+5511987654321');
+    expect(await stack.verify(caller.key, id, code)).toMatchObject({ valid: true });
+    await stack.onecode('hold set live --reason test');
+    await stack.onecode('hold release live');
+    expect(stack.output()).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+});
