@@ -17,7 +17,6 @@ const LONGEST = [
   'test/telemetry.test.ts',
   'test/examples/examples.full.test.ts',
   'test/clients/clients.full.test.ts',
-  'apps/console/test/http/hostileInput.test.ts',
 ];
 
 /** Begins with the longest test files, and leaves the others in Jest's order. */

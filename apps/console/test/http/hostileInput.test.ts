@@ -5,7 +5,7 @@ import type { Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';
 import { person, type Answer, type TestPerson } from '../people.js';
-import { BODIES, formatRoute, named, parametersOf, QUERIES } from './requests.js';
+import { BODIES, formatRoute, named, parametersOf, QUERIES, someFor } from './requests.js';
 
 describe('hostile input', () => {
   /** Part of the sent values; a refusal must not contain it. */
@@ -100,16 +100,6 @@ describe('hostile input', () => {
   const fieldsOf = (schema: Route['body']): string[] =>
     Object.keys(schema !== undefined && 'properties' in schema ? (schema.properties as object) : {});
 
-  /**
-   * One of `every` values, different ones for each route and field, so that all are used; `npm run test:all` gives each field all of them.
-   *
-   * @param field the position of the field in the route
-   */
-  const someFor = <T>(route: Route, values: readonly T[], field = 0, every = 16): readonly T[] =>
-    process.env['ALL_TESTS'] === '1'
-      ? values
-      : values.filter((_, place) => (place + ROUTES.indexOf(route) + field) % every === 0);
-
   /** Expects a response that is neither a server error nor contains the sent value. */
   function expectHandled(sent: unknown, { status, body }: Answer): void {
     const text = JSON.stringify(body ?? null);
@@ -121,15 +111,20 @@ describe('hostile input', () => {
     ]);
   }
 
+  const withBody = ROUTES.filter(({ body }) => body !== undefined);
+  const withQuery = ROUTES.filter(({ query }) => query !== undefined);
+  const withId = ROUTES.filter(({ path }) => path.includes(':'));
+
   describe('hostile input', () => {
-    it.each(named(ROUTES.filter(({ body }) => body !== undefined)))(
+    it.each(named(withBody))(
       'in the body of $name causes no server error, and is not repeated in the error',
       async ({ route }) => {
         const good = BODIES[formatRoute(route)] ?? {};
+        const nth = withBody.indexOf(route);
         const bodies = [
-          ...someFor(route, OTHERS),
-          ...fieldsOf(route.body).flatMap((field, index) =>
-            someFor(route, [...TEXTS, ...OTHERS], index).map((value) => ({ ...good, [field]: value })),
+          ...someFor(nth, OTHERS),
+          ...someFor(nth, fieldsOf(route.body)).flatMap((field) =>
+            someFor(nth, [...TEXTS, ...OTHERS]).map((value) => ({ ...good, [field]: value })),
           ),
           { ...good, [CANARY]: CANARY },
         ];
@@ -139,17 +134,17 @@ describe('hostile input', () => {
       },
     );
 
-    it.each(named(ROUTES.filter(({ query }) => query !== undefined)))(
+    it.each(named(withQuery))(
       'in the query of $name causes no server error, and is not repeated in the error',
       async ({ route }) => {
         const good = QUERIES[formatRoute(route)] ?? {};
         const shortTexts = TEXTS.filter(({ length }) => length < 10_000);
-        const queries = fieldsOf(route.query).flatMap((field, index) => [
-          ...someFor(route, shortTexts, index).map((value) =>
+        const nth = withQuery.indexOf(route);
+        const queries = someFor(nth, fieldsOf(route.query)).flatMap((field) => [
+          ...someFor(nth, shortTexts).map((value) =>
             new URLSearchParams({ ...good, [field]: value }).toString(),
           ),
-          // One for each field, because the same code parses the queries of all routes.
-          ...someFor(route, MALFORMED_QUERIES, index, MALFORMED_QUERIES.length).map(
+          ...someFor(nth, MALFORMED_QUERIES).map(
             (text) => `${new URLSearchParams(good).toString()}&${text.replaceAll('FIELD', field)}`,
           ),
         ]);
@@ -157,12 +152,12 @@ describe('hostile input', () => {
       },
     );
 
-    it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))(
+    it.each(named(withId))(
       'in the path of $name causes no server error, and is not repeated in the error',
       async ({ route }) => {
         const body = route.method === 'get' ? undefined : (BODIES[formatRoute(route)] ?? {});
         for (const name of parametersOf(route))
-          for (const id of someFor(route, IDS)) {
+          for (const id of someFor(withId.indexOf(route), IDS)) {
             const address = addressOf(route, { ...ids, [name]: id });
             expectHandled(address, await attacker.call(route.method.toUpperCase(), address, body));
           }
@@ -230,25 +225,25 @@ describe('numbers', () => {
       .map(([name]) => name);
 
   const isAnyNumber = (schema: unknown): boolean => IsInteger(schema) || IsNumber(schema);
+  const withNumber = ROUTES.filter(({ body }) => numbersOf(body, isAnyNumber).length > 0);
+  const withQueryNumber = ROUTES.filter(({ query }) => numbersOf(query, IsInteger).length > 0);
 
   describe('a number in a body', () => {
-    it.each(named(ROUTES.filter(({ body }) => numbersOf(body, isAnyNumber).length > 0)))(
-      'is rejected unless it is a JSON number: $name',
-      async ({ route }) => {
-        for (const field of numbersOf(route.body, isAnyNumber)) {
-          const wholeOnly = numbersOf(route.body, IsInteger).includes(field) ? NO_WHOLE_NUMBERS : [];
-          for (const wrong of [...NO_NUMBERS, ...wholeOnly]) {
-            const body = { ...BODIES[formatRoute(route)], [field]: wrong };
-            const { status, body: problem } = await operator.call(
-              route.method.toUpperCase(),
-              addressOf(route),
-              body,
-            );
-            expect([wrong, status, Object.keys(problem.errors ?? {})]).toEqual([wrong, 422, [field]]);
-          }
+    it.each(named(withNumber))('is rejected unless it is a JSON number: $name', async ({ route }) => {
+      for (const field of numbersOf(route.body, isAnyNumber)) {
+        const wholeOnly = numbersOf(route.body, IsInteger).includes(field) ? NO_WHOLE_NUMBERS : [];
+        const nth = withNumber.indexOf(route);
+        for (const wrong of [...someFor(nth, NO_NUMBERS), ...someFor(nth, wholeOnly)]) {
+          const body = { ...BODIES[formatRoute(route)], [field]: wrong };
+          const { status, body: problem } = await operator.call(
+            route.method.toUpperCase(),
+            addressOf(route),
+            body,
+          );
+          expect([wrong, status, Object.keys(problem.errors ?? {})]).toEqual([wrong, 422, [field]]);
         }
-      },
-    );
+      }
+    });
 
     it.each([{ unverifiedPercent: '80' }, { unverifiedPercent: 80.5 }, { minSends: '1.000' }])(
       'is rejected for the fraud breaker unless it is whole: %j',
@@ -276,22 +271,19 @@ describe('numbers', () => {
   });
 
   describe('a number in a query', () => {
-    it.each(named(ROUTES.filter(({ query }) => numbersOf(query, IsInteger).length > 0)))(
-      'is rejected unless it is plain digits: $name',
-      async ({ route }) => {
-        for (const field of numbersOf(route.query, IsInteger)) {
-          const ask = (value: string) =>
-            operator.get(
-              `${addressOf(route)}?${new URLSearchParams({ ...QUERIES[formatRoute(route)], [field]: value }).toString()}`,
-            );
-          for (const wrong of NO_DIGITS) {
-            const { status, body } = await ask(wrong);
-            expect([wrong, status, Object.keys(body.errors ?? {})]).toEqual([wrong, 422, [field]]);
-          }
-          const { minimum = 0 } = route.query!.properties[field] as { minimum?: number };
-          expect((await ask(String(Math.max(5, minimum)))).status).toBe(200);
+    it.each(named(withQueryNumber))('is rejected unless it is plain digits: $name', async ({ route }) => {
+      for (const field of numbersOf(route.query, IsInteger)) {
+        const ask = (value: string) =>
+          operator.get(
+            `${addressOf(route)}?${new URLSearchParams({ ...QUERIES[formatRoute(route)], [field]: value }).toString()}`,
+          );
+        for (const wrong of someFor(withQueryNumber.indexOf(route), NO_DIGITS)) {
+          const { status, body } = await ask(wrong);
+          expect([wrong, status, Object.keys(body.errors ?? {})]).toEqual([wrong, 422, [field]]);
         }
-      },
-    );
+        const { minimum = 0 } = route.query!.properties[field] as { minimum?: number };
+        expect((await ask(String(Math.max(5, minimum)))).status).toBe(200);
+      }
+    });
   });
 });

@@ -11,6 +11,14 @@ export const parametersOf = ({ path }: Route): string[] =>
 
 export const formatRoute = ({ method, path }: Route): string => `${method} ${path}`;
 
+/**
+ * Returns one of these values, a different one for each route. `npm run test:all` gets all values for all routes.
+ *
+ * @param nth the position of the route among the tested routes
+ */
+export const someFor = <T>(nth: number, values: readonly T[]): readonly T[] =>
+  process.env['ALL_TESTS'] === '1' ? values : values.slice(nth % values.length, (nth % values.length) + 1);
+
 /** The same for routes below each of these paths. */
 const below = <T>(paths: readonly string[], routes: Record<string, T>): Record<string, T> =>
   Object.fromEntries(
