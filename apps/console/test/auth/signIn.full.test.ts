@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   createUser,
   setPassword,
@@ -7,6 +8,7 @@ import {
 } from '@onecode/store/users';
 import { TEST_ACTOR } from '@onecode/testing';
 import { listAuditEntries } from '@onecode/store/operations';
+import { limitedPasswordHasher } from '../../src/auth/passwords.js';
 import { useConsole } from '../console.js';
 import {
   callConsole,
@@ -124,6 +126,33 @@ describe('sign-in', () => {
         expect([await guess(), await guess()]).toEqual(['invalid_input', 'too_many_tries']);
       });
     });
+  });
+
+  describe('more passwords at once than can be checked', () => {
+    it('are refused, do not count as wrong, and do not delay signed-in users', async () => {
+      const ana = await person(server);
+      // As many as there is room for: two that are checked and fifty that are queued. Each is followed by another when it ends.
+      let goOn = true;
+      const judge = async (): Promise<void> => {
+        while (goOn) await limitedPasswordHasher.hash('x');
+      };
+      const all = [judge(), judge()];
+      await nextTurn();
+      all.push(...Array.from({ length: 50 }, judge));
+      const signIn = () =>
+        callConsole(server, 'POST', '/auth/sign-in/email', {
+          body: { email: ana.email, password: PASSWORD },
+        });
+      expect(await signIn()).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+      expect((await ana.get('/session')).status).toBe(200);
+      const tries = 'select tries from counted_tries where key_hash = sha256($1)';
+      expect(await server.db.sql(tries, [ana.email])).toEqual([{ tries: 0 }]);
+      goOn = false;
+      await Promise.all(all);
+      const signedIn = await signIn();
+      expect(signedIn.status).toBe(200);
+      expect(cookieOf(signedIn)).not.toBe('');
+    }, 60_000);
   });
 });
 
