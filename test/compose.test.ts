@@ -16,10 +16,10 @@ const OF_SDK = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACE
 /** Variables that the image sets for every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
 /**
- * The Redis of this file speaks no TLS, its PostgreSQL has no pooler, nothing distributes requests among several processes, and a container
+ * The PostgreSQL of this file has no pooler, nothing distributes requests among several processes, and a container
  * is reached by one address.
  */
-const UNUSED = new Set(['REDIS_CA_FILE', 'DATABASE_POOLER', 'SHUTDOWN_DELAY_MS', 'HOST']);
+const UNUSED = new Set(['DATABASE_POOLER', 'SHUTDOWN_DELAY_MS', 'HOST']);
 
 const READS: Record<string, string[]> = {
   ...Object.fromEntries(

@@ -92,7 +92,7 @@ function namesReadIn(path: string): Set<string> {
   const texts = sources.flatMap((source) =>
     patterns.flatMap((pattern) => [...source.matchAll(pattern)].map(([, text]) => text!)),
   );
-  // A group of variables, as `...REDIS_ADDRESS`, is no variable.
+  // A group of variables, as `...PROXY`, is no variable.
   return new Set(texts.flatMap((text) => text.match(/(?<!\.\.\.)\b[A-Z][A-Z_]{2,}\b/g) ?? []));
 }
 

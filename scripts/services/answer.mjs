@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError, openQueues, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
+import { ConfigError, openQueues, readConfig, redisAddress } from '@onecode/runtime';
 import pg from 'pg';
 import { UserError } from '../user-error.mjs';
 
@@ -29,12 +29,12 @@ export async function postgresFault(url, { isEncrypted = false } = {}) {
 
 /**
  * Checks whether Redis answers and is usable.
- * @param {string} url in one of the forms of REDIS_URL; REDIS_CA_FILE counts too
+ * @param {string} url in one of the forms of REDIS_URL
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function redisFault(url) {
   try {
-    const config = readConfig({ ...process.env, REDIS_URL: url }, REDIS_ADDRESS);
+    const config = readConfig({ REDIS_URL: url }, { REDIS_URL: redisAddress() });
     const queues = openQueues({ ...config, QUEUE_PREFIX: 'onecode' });
     const deadline = Date.now() + REDIS_MS_MAX;
     while (!queues.isReady() && Date.now() < deadline) await delay(20);

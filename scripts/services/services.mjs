@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
+import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig, redisAddress } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { UserError } from '../user-error.mjs';
 import { reason, redisFault } from './answer.mjs';
@@ -63,14 +63,14 @@ export async function startServices(options) {
  * @throws {UserError} with a line for each fault
  */
 function readAddresses() {
-  const { DATABASE_URL, DATABASE_POOLER: pooler, REDIS_URL, REDIS_CA_FILE } = process.env;
+  const { DATABASE_URL, DATABASE_POOLER: pooler, REDIS_URL } = process.env;
   const specs = {
     DATABASE_URL: databaseAddress(''),
     DATABASE_POOLER,
-    ...(REDIS_URL?.trim() && REDIS_ADDRESS),
+    ...(REDIS_URL?.trim() && { REDIS_URL: redisAddress() }),
   };
   try {
-    const config = readConfig({ DATABASE_URL, DATABASE_POOLER: pooler, REDIS_URL, REDIS_CA_FILE }, specs);
+    const config = readConfig({ DATABASE_URL, DATABASE_POOLER: pooler, REDIS_URL }, specs);
     return {
       databaseUrl: config.DATABASE_URL,
       pooler: config.DATABASE_POOLER,

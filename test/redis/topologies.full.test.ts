@@ -1,3 +1,4 @@
+import tls from 'node:tls';
 import { connectRedis, Consumer, keyPrefix, openQueues } from '@onecode/runtime';
 import { until } from '@onecode/testing';
 import { HOST, RedisServers, startCluster, startSentinel, type Topology } from './redisServers.js';
@@ -11,11 +12,20 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-const configOf = (url: string, ca: string) => ({ REDIS_URL: url, REDIS_CA_FILE: ca, QUEUE_PREFIX: PREFIX });
+const configOf = (url: string) => ({ REDIS_URL: url, QUEUE_PREFIX: PREFIX });
+
+const { createSecureContext } = tls;
+/** Trusts a private authority, as NODE_EXTRA_CA_CERTS does, or none. Node reads that variable only when it starts. */
+function trust(ca?: string): void {
+  tls.createSecureContext = (options) => createSecureContext({ ...options, ca });
+}
+afterAll(() => {
+  tls.createSecureContext = createSecureContext;
+});
 
 /** A queue and its consumer at one address, until the test ends. */
-function openQueue(url: string, ca = '') {
-  const config = configOf(url, ca);
+function openQueue(url: string) {
+  const config = configOf(url);
   const done: string[] = [];
   const deliveryQueue = openQueues(config);
   const connection = connectRedis(config, 'consume');
@@ -72,10 +82,9 @@ describe('Redis', () => {
   ])('with %s', (_, isTls, start) => {
     let topology: Topology;
     let url: string;
-    let ca: string;
     beforeAll(async () => {
       topology = await start(isTls);
-      ca = isTls ? servers.ca : '';
+      trust(servers.ca);
       // One server of the address has been stopped.
       url = topology.url.replace('@', `@${HOST}:1,`);
     }, START_MS_MAX);
@@ -83,7 +92,7 @@ describe('Redis', () => {
     it(
       'continues jobs after a killed master, and after its return',
       async () => {
-        const queue = openQueue(url, ca);
+        const queue = openQueue(url);
         await queue.untilDelivered();
         const before = await topology.master();
         await before.kill();
@@ -99,7 +108,7 @@ describe('Redis', () => {
     it(
       'continues jobs after a master became a replica while its connections stay open',
       async () => {
-        const queue = openQueue(url, ca);
+        const queue = openQueue(url);
         await queue.untilDelivered();
         const before = await topology.master();
         await topology.failOver();
@@ -112,19 +121,19 @@ describe('Redis', () => {
     );
 
     it('works for a user with the rights of docs/operations.md, with all keys on one node', async () => {
-      const keys = keyPrefix(configOf(url, ca));
+      const keys = keyPrefix(configOf(url));
       const rules = ['on', '>secret', `~${keys}:*`, '+@all', '-@dangerous', '+info'];
       if (keys !== PREFIX) rules.push('+cluster|slots', '+cluster|info');
       for (const server of topology.servers) await server.call('acl', 'setuser', 'app', ...rules);
       // Sentinels with a password know no such user.
       const user = url.includes('sentinel+tls') ? '' : 'app:secret';
       const own = user === '' ? url : url.replace(`:${servers.password}@`, `${user}@`);
-      await openQueue(own, ca).untilDelivered();
+      await openQueue(own).untilDelivered();
       const found = (await (await topology.master()).call('keys', '*')) as string[];
       expect(found).toContain(`${keys}:deliver:completed`);
       expect(found.filter((key) => !key.startsWith(`${keys}:`))).toEqual([]);
       // As the queue board reads them.
-      const queues = openQueues(configOf(own, ca));
+      const queues = openQueues(configOf(own));
       await until('a connection', () => queues.isReady());
       expect(await queues.of('deliver').getJobs(['completed'])).not.toEqual([]);
       await queues.close();
@@ -132,14 +141,16 @@ describe('Redis', () => {
 
     it('reports a wrong password', async () => {
       const wrong = topology.url.replace(/:[0-9a-f]+@/, ':wrong@');
-      await untilRefused(configOf(wrong, ca), /WRONGPASS/);
+      await untilRefused(configOf(wrong), /WRONGPASS/);
     });
   });
 
-  it('with one server and TLS is trusted only with REDIS_CA_FILE for a private authority', async () => {
+  it('with one server and TLS is trusted only with NODE_EXTRA_CA_CERTS for a private authority', async () => {
     const { port } = await servers.start('tls', [], { isTls: true });
     const url = `rediss://:${servers.password}@${HOST}:${port}`;
-    await untilRefused(configOf(url, ''), /certificate/);
-    await openQueue(url, servers.ca).untilDelivered();
+    trust();
+    await untilRefused(configOf(url), /certificate/);
+    trust(servers.ca);
+    await openQueue(url).untilDelivered();
   });
 });

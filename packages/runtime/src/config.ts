@@ -130,6 +130,11 @@ export function databaseAddress(fallback?: string): Variable<string> {
   return secret(variable(checkDatabaseAddress, fallback));
 }
 
+/** Returns a variable for the address of Redis: one server, or the servers of a cluster or of its sentinels. */
+export function redisAddress(): Variable<string> {
+  return secret(variable((value) => parseRedisAddress(value) && value));
+}
+
 /** Returns a variable for a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number, fallback?: number): Variable<number> {
   return variable((value) => {
@@ -156,13 +161,6 @@ export function oneOf<const W extends string>(words: readonly W[], fallback?: W)
 /** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */
 export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
 
-/** The connection to Redis. */
-export const REDIS_ADDRESS = {
-  REDIS_URL: secret(variable((value) => parseRedisAddress(value) && value)),
-  // PEM certificates of the authorities that sign Redis's certificate. By default, Node's trusted authorities.
-  REDIS_CA_FILE: variable(readTextFile, ''),
-};
-
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -170,7 +168,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const COMMON_VARIABLES = {
   DATABASE_URL: databaseAddress(),
   DATABASE_POOLER,
-  ...REDIS_ADDRESS,
+  REDIS_URL: redisAddress(),
   QUEUE_PREFIX: text('onecode'),
   // Metrics reveal business figures, so by default they are reachable from this machine only.
   METRICS_HOST: text('127.0.0.1'),

@@ -25,8 +25,7 @@ const USES = {
 } satisfies Record<string, RedisOptions>;
 
 /** Environment variables of the connection to Redis. */
-export type RedisConfig = Pick<CommonConfig, 'REDIS_URL' | 'QUEUE_PREFIX'> &
-  Partial<Pick<CommonConfig, 'REDIS_CA_FILE'>>;
+export type RedisConfig = Pick<CommonConfig, 'REDIS_URL' | 'QUEUE_PREFIX'>;
 
 export type RedisConnection = Redis | Cluster;
 
@@ -47,9 +46,8 @@ export function connectRedis(config: RedisConfig, use: keyof typeof USES): Redis
   return connection;
 }
 
-function open({ REDIS_URL, REDIS_CA_FILE = '' }: RedisConfig, use: keyof typeof USES): RedisConnection {
+function open({ REDIS_URL }: RedisConfig, use: keyof typeof USES): RedisConnection {
   const { kind, isTls, servers, user, master, db } = parseRedisAddress(REDIS_URL);
-  const tls = REDIS_CA_FILE === '' ? {} : { ca: REDIS_CA_FILE };
   const options = {
     ...USES[use],
     ...user,
@@ -57,7 +55,7 @@ function open({ REDIS_URL, REDIS_CA_FILE = '' }: RedisConfig, use: keyof typeof 
     retryStrategy: (times: number) => Math.min(times * 50, 1_000),
     // After a fail-over, this server is a replica. A new connection finds the new master.
     reconnectOnError: ({ message }: Error) => /READONLY|^UNBLOCKED/.test(message),
-    ...(isTls && { tls }),
+    ...(isTls && { tls: {} }),
   };
   switch (kind) {
     case 'server':
@@ -75,7 +73,7 @@ function open({ REDIS_URL, REDIS_CA_FILE = '' }: RedisConfig, use: keyof typeof 
         sentinels: servers,
         name: master,
         db,
-        ...(isTls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+        ...(isTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
         sentinelCommandTimeout: ANSWER_MS_MAX,
         // A sentinel without a password accepts any password of its default user.
         sentinelUsername: user.password && 'default',

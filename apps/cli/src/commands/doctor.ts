@@ -59,7 +59,6 @@ async function examine(): Promise<DeploymentCheck[]> {
   // BullMQ takes longer to load than most commands to run.
   const isNamed = [given['REDIS_URL'], given['REDIS_URL_FILE']].some((value) => value?.trim());
   const runtime = isNamed ? await import('@onecode/runtime') : null;
-  const redisAddress = runtime?.REDIS_ADDRESS;
   const config = readConfig(given, {
     DATABASE_URL,
     SECRET_KEY: optionalKeyring,
@@ -67,8 +66,7 @@ async function examine(): Promise<DeploymentCheck[]> {
     CODE_PEPPER: optionalKeyring,
     BASE_URL: address(''),
     QUEUE_PREFIX: text('onecode'),
-    REDIS_URL: secret(text('')),
-    ...redisAddress,
+    REDIS_URL: runtime?.redisAddress() ?? secret(text('')),
   });
   const [redis, webhook] = await Promise.all([
     examineRedis(config, runtime),
@@ -124,7 +122,7 @@ async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
 }
 
 async function examineRedis(
-  config: { QUEUE_PREFIX: string; REDIS_URL: string; REDIS_CA_FILE?: string },
+  config: { QUEUE_PREFIX: string; REDIS_URL: string },
   runtime: typeof import('@onecode/runtime') | null,
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
   if (runtime === null) return { check: skipped('redis', 'REDIS_URL'), health: null };
