@@ -3,15 +3,10 @@ import { createServer, IncomingMessage, ServerResponse, STATUS_CODES, type Serve
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
-import { HEADER_BYTES_MAX } from '@onecode/runtime';
+import { SERVER_LIMITS } from '@onecode/runtime';
 import { problemBody } from './answer.js';
 import type { ApiConfig } from './config.js';
 import { commonHeaders, readableTarget } from './requests.js';
-
-const HEADERS_MS_MAX = 10_000;
-const REQUEST_MS_MAX = 15_000;
-/** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
-const KEEP_ALIVE_MS = 65_000;
 
 /** Bounded, because even an idle connection takes memory. */
 const CONNECTIONS_MAX = 4_000;
@@ -23,7 +18,7 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
 
 type Addresses = Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>;
 
-/** Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json. */
+/** Creates an HTTP server that answers malformed HTTP with problem+json. */
 export function createHttpServer(app: Express, addresses: Addresses): Server {
   const latestResponses = new WeakMap<Duplex, ServerResponse>();
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -33,11 +28,7 @@ export function createHttpServer(app: Express, addresses: Addresses): Server {
   };
   const server = createServer(
     {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_MS_MAX,
-      requestTimeout: REQUEST_MS_MAX,
-      connectionsCheckingInterval: 1_000,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      ...SERVER_LIMITS,
       // `prepareRequests` answers a missing host with problem+json.
       requireHostHeader: false,
       ...messagesOf(app),

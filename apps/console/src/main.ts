@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import {
   createReadiness,
   gaugeConnections,
@@ -5,12 +6,12 @@ import {
   RELEASE,
   repeatedFaults,
   runProcess,
+  SERVER_LIMITS,
 } from '@onecode/runtime';
 import { openDatabase, pingDatabase } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
 import { createApp } from './app.js';
 import { readConsoleConfig } from './config.js';
-import { createHttpServer } from './server.js';
 
 await runProcess('console', readConsoleConfig, async (config, log, registry) => {
   const database = openDatabase(config.DATABASE_URL, {
@@ -30,6 +31,6 @@ await runProcess('console', readConsoleConfig, async (config, log, registry) => 
   return {
     readiness,
     presence,
-    server: createHttpServer().on('request', createApp({ config, database, queues, log })),
+    server: createServer(SERVER_LIMITS, createApp({ config, database, queues, log })),
   };
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeHttpServer, createLog, openQueues, type Logger } from '@onecode/runtime';
+import { closeHttpServer, createLog, openQueues, SERVER_LIMITS, type Logger } from '@onecode/runtime';
 import {
   createTestDatabase,
   openForFile,
@@ -11,7 +12,6 @@ import {
 } from '@onecode/testing';
 import { createApp } from '../src/app.js';
 import { readConsoleConfig, type ConsoleConfig } from '../src/config.js';
-import { createHttpServer } from '../src/server.js';
 
 /** A console on a free port, with its own database. */
 export interface ConsoleEnvironment {
@@ -24,12 +24,12 @@ export interface ConsoleEnvironment {
   sessionSecret: string;
 }
 
-type Timeouts = Parameters<typeof createHttpServer>[0];
+type Limits = Partial<typeof SERVER_LIMITS>;
 
 /** One console for all tests of a file. Read it only within hooks and tests. */
-export function useConsole(overrides?: Partial<ConsoleConfig>, timeouts?: Timeouts): ConsoleEnvironment {
+export function useConsole(overrides?: Partial<ConsoleConfig>, limits?: Limits): ConsoleEnvironment {
   return openForFile(
-    () => startConsole(overrides, timeouts),
+    () => startConsole(overrides, limits),
     (server) => server.close(),
   );
 }
@@ -39,14 +39,14 @@ export interface StartedConsole extends ConsoleEnvironment {
   close(): Promise<void>;
 }
 
-/** Starts a console; it serves the built pages. `timeouts` limit slow clients. */
+/** Starts a console; it serves the built pages. `limits` replace those of its server. */
 export async function startConsole(
   overrides: Partial<ConsoleConfig> = {},
-  timeouts: Timeouts = {},
+  limits: Limits = {},
 ): Promise<StartedConsole> {
   const db = await createTestDatabase();
   const prefix = overrides.QUEUE_PREFIX ?? `test-${randomBytes(6).toString('hex')}`;
-  const server = createHttpServer(timeouts);
+  const server = createServer({ ...SERVER_LIMITS, ...limits });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://localhost:${port}`;

@@ -4,8 +4,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 import { endRequestSpan, runInSpan, startRequestSpan } from './tracing.js';
 
-/** The maximum size of a request's target and headers together: half of Node's default. */
-export const HEADER_BYTES_MAX = 8 * 1024;
+/** The limits of every HTTP server. It disconnects clients that send their headers or their whole request too slowly. */
+export const SERVER_LIMITS = {
+  /** Bytes of a request's target and headers together: half of Node's default. */
+  maxHeaderSize: 8 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1_000,
+  /** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
+  keepAliveTimeout: 65_000,
+};
 
 /**
  * Starts listening on one address. Without a host, or with an empty one or `::`, the server listens on all IPv6 and IPv4 addresses. `::`

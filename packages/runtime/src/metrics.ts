@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client';
 import type { CommonConfig } from './config.js';
-import { HEADER_BYTES_MAX, listen } from './http.js';
+import { listen, SERVER_LIMITS } from './http.js';
 import type { FailedCheck, Readiness } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
 
@@ -44,7 +44,7 @@ export async function serveMetrics(
   { METRICS_HOST, METRICS_PORT }: Pick<CommonConfig, 'METRICS_HOST' | 'METRICS_PORT'>,
   failedChecks: Readiness['failedChecks'],
 ): Promise<Server> {
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
+  const server = createServer(SERVER_LIMITS, (request, response) => {
     const path = (request.url ?? '').split('?')[0];
     const text = (status: number, body: string, type = 'text/plain; charset=utf-8'): void => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);

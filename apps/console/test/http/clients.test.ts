@@ -46,7 +46,10 @@ describe('clientAddress and networkOf', () => {
 describe('the server of the console', () => {
   describe('a slow client', () => {
     /** A separate server, because its short timeouts would cut off the other tests on a busy machine. */
-    const impatient = useConsole({}, { headersMs: 200, requestMs: 400 });
+    const impatient = useConsole(
+      {},
+      { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 200 },
+    );
 
     /** Everything that the server sends until it closes the connection. */
     function converse(...lines: string[]): Promise<string> {
