@@ -29,11 +29,6 @@ export function readSqlState(error: unknown): string | undefined {
   return (error as PrismaError).meta?.driverAdapterError?.cause?.originalCode;
 }
 
-/** Returns whether the server rejected the user or password of a new connection. */
-export function isRefusedLogin(error: unknown): boolean {
-  return /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
-}
-
 /** Rethrows a rejection by PostgreSQL, including one that Prisma reports, as a `StatementError`, and any other error unchanged. */
 export function throwStatementError(error: Error): never {
   const sqlState = readSqlState(error);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '../generated/prisma/client.js';
-import { isLostConnection, isRefusedLogin, throwStatementError } from './errors.js';
+import { isLostConnection, readSqlState, throwStatementError } from './errors.js';
 import { closeIdle } from './servers.js';
 
 /** A statement: a template with values that become its parameters, or one made with `Prisma.sql`. */
@@ -28,8 +28,8 @@ export function poolSql(pool: pg.Pool): Sql {
     return pool
       .query({ name: statementName(text), text, values: parameters, types: TYPES })
       .catch((error: Error) => {
-        // Readiness would use the open connections, and would not notice that new ones are rejected.
-        if (isRefusedLogin(error)) closeIdle(pool);
+        // The user or password of a new connection was rejected. Readiness would use the open ones, and would not notice.
+        if (/^28(?:P01|000)$/.test(readSqlState(error) ?? '')) closeIdle(pool);
         return throwStatementError(error);
       });
   };
