@@ -75,17 +75,15 @@ describe('connections', () => {
       ['TimeZone', 'Asia/Kathmandu', 'UTC'],
       ['DateStyle', 'SQL, DMY', 'ISO'],
     ])(
-      'is reported with the remedy if its %s is changed, because a transaction would shift times',
+      'is reported if its %s is changed, because a transaction would shift times',
       async (name, value, wanted) => {
         await withDatabase(
           store.url,
           async (database) => {
             expect(await findDatabaseFault(database)).toBeNull();
             await database.sql.query`select set_config(${name}, ${value}, false)`;
-            expect(await findDatabaseFault(database)).toMatch(
-              new RegExp(
-                `${name} is '${value}' instead of '${wanted}': alter role .* set ${name} = '${wanted}'`,
-              ),
+            expect(await findDatabaseFault(database)).toContain(
+              `${name} is '${value}' instead of '${wanted}'`,
             );
           },
           1,
