@@ -31,10 +31,10 @@ const SMALL_HEAP = '--heap-growing-percent=30';
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process: serves its metrics and starts it, then takes requests and records its presence until a signal. An invalid configuration or a
- * failed start ends it with one line for each fault and exit code 1. After SIGTERM or SIGINT, it reports that it is not ready and still
- * takes work for its shutdown delay. Then it stops gracefully, with exit code 0, and exports its remaining spans. An uncaught error ends it
- * with exit code 1, because it leaves an unknown state.
+ * Runs a process: serves its metrics and starts it, then takes requests and records its presence until a signal. An invalid configuration
+ * or a failed start ends it with one line for each fault and exit code 1. After SIGTERM or SIGINT, it reports that it is not ready and
+ * still takes work for its shutdown delay. Then it stops gracefully, with exit code 0, and exports its remaining spans. An uncaught error
+ * ends it with exit code 1, because it leaves an unknown state.
  */
 export async function runProcess<
   Config extends CommonConfig & { PORT?: number; HOST?: string; SHUTDOWN_DELAY_MS?: number },
