@@ -192,7 +192,7 @@ describe('a fault of the sender', () => {
     const { id: senderId } = await buildSender(t.database);
     const recipient = '+881612345678';
     t.simulator.rules.add({ recipient, fault: { error: COUNTRY_FORBIDDEN } });
-    const nowhere = { ...newSend(await t.newCaller(), { recipient }), country: null };
+    const nowhere = { ...newSend(await t.newCaller(), { recipient }), country: 'ZZ' };
     await createSend(t.database, nowhere);
     await t.enqueue('live', nowhere.id);
     await t.until(nowhere.id, (row) => row.phase === 'waiting');

@@ -29,11 +29,11 @@ begin
     where exists (select from available) and 'live ' <> all (v_holds)
     union all
     select n.* from waiting g cross join lateral (
-      select s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale, is_worth_sending(s.created_at, s.expires_at, p_until)
+      select s.account_id, s.application_id, s.country, s.locale, is_worth_sending(s.created_at, s.expires_at, p_until)
       from sends s
       where s.is_waiting
-        and (s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale) > (g.account_id, g.application_id, g.country, g.locale)
-      order by s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale, s.expires_at desc limit 1
+        and (s.account_id, s.application_id, s.country, s.locale) > (g.account_id, g.application_id, g.country, g.locale)
+      order by s.account_id, s.application_id, s.country, s.locale, s.expires_at desc limit 1
     ) n
   ), sendable as materialized (
     select g.*, t.served_at
@@ -54,7 +54,7 @@ begin
     from turns t join sendable g on g.account_id = t.account_id cross join lateral (
       select w.id, w.expires_at from sends w
       where w.is_waiting and w.account_id = g.account_id and w.application_id = g.application_id
-        and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
+        and w.country = g.country and w.locale = g.locale
         -- The first condition ends the scan of the index before the expired sends.
         and w.expires_at > p_until and is_worth_sending(w.created_at, w.expires_at, p_until)
       order by w.expires_at desc limit t.share for no key update skip locked

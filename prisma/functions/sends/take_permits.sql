@@ -32,7 +32,7 @@ begin
   );
 
   for w in
-    select s.id, s.account_id, s.application_id, coalesce(s.country, 'ZZ') as country, s.locale, c.senders
+    select s.id, s.account_id, s.application_id, s.country, s.locale, c.senders
     from unnest(p_ids) with ordinality as u (id, ordinal) join sends s on s.id = u.id join accounts c on c.id = s.account_id
     where not is_held(v_holds, s.account_id, s.country) order by u.ordinal
   loop

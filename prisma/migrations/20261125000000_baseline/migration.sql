@@ -201,7 +201,7 @@ create table sends (
   body_hash bytea,
   recipient text not null,
   recipient_key text not null,
-  country text,
+  country text not null,
   locale text not null,
   charged_from text,
   code_hash bytea not null,
@@ -247,7 +247,7 @@ create index sends_failed on sends (application_id, id) where failed_at is not n
 create index sends_locked on sends (application_id, id) where locked_at is not null;
 create index sends_denied on sends (account_id, denied_at) where denied_at is not null;
 -- Grouped by the columns that decide which senders may serve them; the latest expiry first.
-create index sends_awaiting_turn on sends (account_id, application_id, coalesce(country, 'ZZ'), locale, expires_at desc) where is_waiting;
+create index sends_awaiting_turn on sends (account_id, application_id, country, locale, expires_at desc) where is_waiting;
 
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
@@ -504,7 +504,7 @@ create table holds (
 );
 create or replace function is_held(holds text[], account_id uuid, country text) returns boolean
 language sql immutable as $$
-  select array['live ', 'country ' || coalesce(country, 'ZZ'), 'account ' || account_id::text] && holds
+  select array['live ', 'country ' || country, 'account ' || account_id::text] && holds
 $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -564,11 +564,11 @@ begin
     where exists (select from available) and 'live ' <> all (v_holds)
     union all
     select n.* from waiting g cross join lateral (
-      select s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale, is_worth_sending(s.created_at, s.expires_at, p_until)
+      select s.account_id, s.application_id, s.country, s.locale, is_worth_sending(s.created_at, s.expires_at, p_until)
       from sends s
       where s.is_waiting
-        and (s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale) > (g.account_id, g.application_id, g.country, g.locale)
-      order by s.account_id, s.application_id, coalesce(s.country, 'ZZ'), s.locale, s.expires_at desc limit 1
+        and (s.account_id, s.application_id, s.country, s.locale) > (g.account_id, g.application_id, g.country, g.locale)
+      order by s.account_id, s.application_id, s.country, s.locale, s.expires_at desc limit 1
     ) n
   ), sendable as materialized (
     select g.*, t.served_at
@@ -589,7 +589,7 @@ begin
     from turns t join sendable g on g.account_id = t.account_id cross join lateral (
       select w.id, w.expires_at from sends w
       where w.is_waiting and w.account_id = g.account_id and w.application_id = g.application_id
-        and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
+        and w.country = g.country and w.locale = g.locale
         -- The first condition ends the scan of the index before the expired sends.
         and w.expires_at > p_until and is_worth_sending(w.created_at, w.expires_at, p_until)
       order by w.expires_at desc limit t.share for no key update skip locked
@@ -709,7 +709,7 @@ begin
   );
 
   for w in
-    select s.id, s.account_id, s.application_id, coalesce(s.country, 'ZZ') as country, s.locale, c.senders
+    select s.id, s.account_id, s.application_id, s.country, s.locale, c.senders
     from unnest(p_ids) with ordinality as u (id, ordinal) join sends s on s.id = u.id join accounts c on c.id = s.account_id
     where not is_held(v_holds, s.account_id, s.country) order by u.ordinal
   loop

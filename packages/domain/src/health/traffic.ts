@@ -1,4 +1,3 @@
-import { NO_COUNTRY } from '../recipients/recipient.js';
 import { hasArrived, isDelivering, type Send } from '../sends/send.js';
 
 /** The counted events: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
@@ -39,7 +38,7 @@ export function trafficEvents(before: Send, after: Send): TrafficKey[] {
   if (after.mode !== 'live') return [];
   const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
     event,
-    country: after.country ?? NO_COUNTRY,
+    country: after.country,
     senderId: after.senderId ?? before.senderId ?? '',
     accountId: event === 'accepted' ? '' : after.accountId,
     reason,

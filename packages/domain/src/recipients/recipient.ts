@@ -14,8 +14,8 @@ export interface PhoneRecipient {
   e164: string;
   /** See `canonicalNumber`. */
   canonical: string;
-  /** An ISO 3166 code, or null for numbers without a country. An unknown range counts as its calling code's main country. */
-  country: string | null;
+  /** An ISO 3166 code, or `NO_COUNTRY`. An unknown range counts as its calling code's main country. */
+  country: string;
   /** Whether the number's owner may earn money from messages or calls, or whether messages to it cost far more than to other numbers. */
   isPremiumRate: boolean;
 }
@@ -76,7 +76,7 @@ export function parseRecipient(to: string): Recipient {
     e164: asked.number,
     canonical,
     // The first country of a shared calling code is the main one.
-    country: number.country ?? number.getPossibleCountries()[0] ?? null,
+    country: number.country ?? number.getPossibleCountries()[0] ?? NO_COUNTRY,
     isPremiumRate: isPremiumRate(number),
   };
 }
@@ -122,7 +122,7 @@ export function canonicalNumber(e164: string): string {
   return FORMS.reduce((number, [pattern, canonical]) => number.replace(pattern, canonical), e164);
 }
 
-/** Stored as the country of numbers without one. ISO 3166 leaves the code to its users. */
+/** The country of numbers without one. ISO 3166 leaves the code to its users. */
 export const NO_COUNTRY = 'ZZ';
 
 /** The ISO 3166 codes of all countries that have phone numbers. */
@@ -131,7 +131,7 @@ export const COUNTRIES: readonly string[] = getCountries();
 /** Returns whether this is an ISO 3166 code, in capital letters, of a country that has phone numbers. */
 export const isCountry = (code: string): boolean => COUNTRIES.includes(code);
 
-/** Returns whether this is the stored country of a number: an ISO 3166 code, or `NO_COUNTRY`. */
+/** Returns whether this is the country of a number: an ISO 3166 code, or `NO_COUNTRY`. */
 export const isCountryTarget = (code: string): boolean => code === NO_COUNTRY || isCountry(code);
 
 /** Returns the ISO 3166 codes of the countries that share a calling code: GB, GG, IM and JE for `+44`. Returns none for an unknown code. */

@@ -1,7 +1,6 @@
 import { PROVIDER_WAIT_MS_MAX } from '../sends/outcome.js';
 import type { SenderFailure } from '../sends/delivery.js';
 import type { Locale } from '../sends/send.js';
-import { NO_COUNTRY } from '../recipients/recipient.js';
 
 /**
  * Why messages are blocked:
@@ -56,11 +55,8 @@ export function isBlocking({ failures, until }: Pick<Block, 'failures' | 'until'
 }
 
 /** Returns whether a block applies to a message of its sender. */
-export function appliesTo(
-  { onlyFor }: BlockKind,
-  message: { locale: Locale; country: string | null },
-): boolean {
-  return onlyFor === '' || onlyFor === message.locale || onlyFor === (message.country ?? NO_COUNTRY);
+export function appliesTo({ onlyFor }: BlockKind, message: { locale: Locale; country: string }): boolean {
+  return onlyFor === '' || onlyFor === message.locale || onlyFor === message.country;
 }
 
 /**
@@ -131,13 +127,13 @@ export function senderState(blocks: readonly Block[], now: Date): SenderState {
  */
 export function blocksOf(
   failure: SenderFailure,
-  { locale, country }: { locale: Locale; country: string | null },
+  { locale, country }: { locale: Locale; country: string },
 ): BlockKind[] {
   if (failure.kind === 'retry')
     return [{ cause: 'limit', scope: failure.throttled === 'business' ? 'business' : 'sender', onlyFor: '' }];
   const sender = { cause: 'fault', scope: 'sender', onlyFor: '' } as const;
   const scope = failure.kind === 'config' ? failure.scope : 'token';
-  if (scope === 'country') return [{ ...sender, onlyFor: country ?? NO_COUNTRY }];
+  if (scope === 'country') return [{ ...sender, onlyFor: country }];
   if (scope === 'template') return [{ ...sender, onlyFor: locale }];
   return scope === 'business' || scope === 'portfolio' ? [sender, { ...sender, scope }] : [sender];
 }

@@ -29,7 +29,8 @@ export interface NewSend {
   recipientKey: string;
   /** The keys of the older peppers during a rotation of `NUMBER_PEPPER`. */
   olderRecipientKeys: readonly string[];
-  country: string | null;
+  /** See `PhoneRecipient`. */
+  country: string;
   /** See `PhoneRecipient`. */
   isPremiumRate: boolean;
   /** Null: the account's language. */
@@ -256,14 +257,13 @@ export type RecipientLimits = Pick<
   'allowedCountries' | 'allowsPremiumRate' | 'trialCountries'
 >;
 
-/** Returns why the account may not send to the number, or null. Numbers without a country are on no list. */
+/** Returns why the account may not send to the number, or null. `NO_COUNTRY` is on no list. */
 export function recipientRefusal(
-  country: string | null,
+  country: string,
   isPremiumRate: boolean,
   { allowedCountries, allowsPremiumRate, trialCountries }: RecipientLimits,
 ): RecipientCause | null {
-  const isListed = (list: readonly string[] | null): boolean =>
-    list === null || (country !== null && list.includes(country));
+  const isListed = (list: readonly string[] | null): boolean => list === null || list.includes(country);
   if (isPremiumRate && (trialCountries !== null || !allowsPremiumRate)) return 'range';
   if (!isListed(trialCountries)) return 'trial_country';
   return isListed(allowedCountries) ? null : 'country';

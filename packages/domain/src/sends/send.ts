@@ -79,8 +79,8 @@ export interface Send extends Delivery {
   readonly mode: Mode;
   /** E.164. */
   readonly recipient: string;
-  /** ISO 3166, or null for numbers without a country. */
-  readonly country: string | null;
+  /** An ISO 3166 code, or `NO_COUNTRY`. */
+  readonly country: string;
   readonly locale: Locale;
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -55,7 +55,7 @@ describe('trafficEvents', () => {
   });
 
   it('returns country, sender, account and reason, but no number', () => {
-    const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
+    const before = liveSend({ status: 'sent', senderId: 'sender-1', country: 'ZZ' });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
     expect(trafficEvents(before, after)).toEqual([
       {

@@ -77,7 +77,7 @@ it.each([
   ['a limit of the sender', LIMIT, 'limit sender'],
   ['a limit of the business account', { ...LIMIT, throttled: 'business' }, 'limit business'],
 ] as [string, SenderFailure, string][])('blocksOf returns the blocks of %s', (_, failure, expected) => {
-  const blocks = blocksOf(failure, { locale: 'en', country: null });
+  const blocks = blocksOf(failure, { locale: 'en', country: 'ZZ' });
   const names = blocks.map(({ cause, scope, onlyFor }) => `${cause} ${scope} ${onlyFor}`.trim());
   expect(names.join(', ')).toBe(expected);
 });
@@ -157,5 +157,5 @@ it.each([
   ['ZZ', true],
   ['BR', false],
 ])('appliesTo for a block of "%s" and an English message without a country returns %s', (onlyFor, is) => {
-  expect(appliesTo({ ...KIND, onlyFor }, { locale: 'en', country: null })).toBe(is);
+  expect(appliesTo({ ...KIND, onlyFor }, { locale: 'en', country: 'ZZ' })).toBe(is);
 });

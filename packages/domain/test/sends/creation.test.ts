@@ -190,6 +190,6 @@ describe('decideCreations', () => {
     expect(decide({ allowsPremiumRate: false }, premium)).toMatchObject({ cause: 'range' });
     expect(decide({ ...TRIAL, allowsPremiumRate: true }, premium)).toMatchObject({ cause: 'range' });
     expect(decide(TRIAL, { country: 'PT' })).toMatchObject({ cause: 'trial_country' });
-    expect(decide({ allowedCountries: ['BR'] }, { country: null })).toMatchObject({ cause: 'country' });
+    expect(decide({ allowedCountries: ['BR'] }, { country: 'ZZ' })).toMatchObject({ cause: 'country' });
   });
 });

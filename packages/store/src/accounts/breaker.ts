@@ -1,4 +1,4 @@
-import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
+import type { BreakerEvidence, BreakerRule } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { writeMails } from '../mails/writeMails.js';
@@ -42,10 +42,10 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
     select a.id as "accountId", e.*,
       jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends) as rule
     from accounts a cross join lateral (
-      select coalesce(s.country, ${NO_COUNTRY}) as country, count(*)::integer as sends,
+      select s.country, count(*)::integer as sends,
         (count(*) filter (where s.verification <> 'verified' or s.denied_at is not null))::integer as unverified
       from (${judgedSends(Prisma.sql`a.id`, Prisma.sql`statement_timestamp()`)}) s
-      left join breaker_trips t on t.account_id = a.id and t.country = coalesce(s.country, ${NO_COUNTRY})
+      left join breaker_trips t on t.account_id = a.id and t.country = s.country
       where t.open_until is null or s.created_at > t.open_until
       group by 1
     ) e

@@ -1,4 +1,3 @@
-import { NO_COUNTRY } from '@onecode/domain';
 import { judgedSends } from '../accounts/breaker.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -31,7 +30,7 @@ export async function listBreakerTrips(database: Database, accountId: string): P
           (count(*) filter (where s.verification = 'verified'))::integer as verified
         from (${judgedSends(Prisma.sql`t.account_id`, Prisma.sql`t.tripped_at`)}) s
         -- Skips numbers that are already masked.
-        where t.open_until > statement_timestamp() and coalesce(s.country, ${NO_COUNTRY}) = t.country and s.recipient ~ '^[+][0-9]+$'
+        where t.open_until > statement_timestamp() and s.country = t.country and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
         order by sends desc, prefix limit ${PREFIXES_MAX}::integer
       ) g

@@ -1,4 +1,3 @@
-import { NO_COUNTRY } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { readIdTime } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -60,7 +59,7 @@ export function countSends(sends: Prisma.Sql, names: readonly Count[], by?: 'buc
   const counts = names.map((name) => `coalesce(sum(n) filter (where ${COUNTS[name]}), 0)::float8`);
   const andBy = by === undefined ? Prisma.empty : Prisma.raw(`, ${by}`);
   return Prisma.sql`
-    select application_id as application, coalesce(country, ${NO_COUNTRY}) as country, locale collate "C" as locale,
+    select application_id as application, country, locale collate "C" as locale,
       array[${Prisma.raw(counts.join(', '))}] as counts, ${DELIVERY_TIMES} as delivery_times ${andBy}
     from (${sends}) s group by 1, 2, 3 ${andBy}`;
 }

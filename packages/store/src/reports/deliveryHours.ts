@@ -1,4 +1,4 @@
-import { NO_COUNTRY, type DeliveryCount } from '@onecode/domain';
+import type { DeliveryCount } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { UNDELIVERED } from './dailyStatistics.js';
@@ -46,7 +46,7 @@ async function countHour(database: Database, hour: Date, signal: AbortSignal): P
         const [start, end] = [new Date(hour.getTime() + ms), new Date(hour.getTime() + ms + PART_MS)];
         await sql.execute`
           insert into delivery_hours as d (hour, country, sender_id, accepted, undelivered)
-          select ${hour}::timestamptz, coalesce(country, ${NO_COUNTRY}), sender_id, count(*), count(*) filter (where ${Prisma.raw(UNDELIVERED)})
+          select ${hour}::timestamptz, country, sender_id, count(*), count(*) filter (where ${Prisma.raw(UNDELIVERED)})
           from sends
           where id >= first_id_at(${start}::timestamptz) and id < first_id_at(${end}::timestamptz) and expires_at <= statement_timestamp()
             and mode = 'live' and status in ('sent', 'delivered', 'read') and sender_id is not null

@@ -5,8 +5,8 @@ import type { Database } from '../client/database.js';
 export interface DenialCount {
   applicationId: string;
   name: string;
-  /** ISO 3166; null for numbers without a country. */
-  country: string | null;
+  /** `NO_COUNTRY` for numbers without a country. */
+  country: string;
   denials: number;
 }
 

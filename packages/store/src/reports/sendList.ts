@@ -1,5 +1,4 @@
 import {
-  NO_COUNTRY,
   type DeliveryState,
   type FailureReason,
   type Locale,
@@ -142,7 +141,7 @@ const matches = ({
   ${createdTo === undefined ? Prisma.empty : Prisma.sql`and s.created_at < ${createdTo}`}
   ${status === undefined ? Prisma.empty : status === 'arrived' ? ARRIVED : Prisma.sql`and s.status = ${status}`}
   ${failureReason === undefined ? Prisma.empty : Prisma.sql`and s.failure_reason = ${failureReason}`}
-  ${country === undefined ? Prisma.empty : Prisma.sql`and coalesce(s.country, ${NO_COUNTRY}) = ${country}`}
+  ${country === undefined ? Prisma.empty : Prisma.sql`and s.country = ${country}`}
   ${locale === undefined ? Prisma.empty : Prisma.sql`and s.locale = ${locale}`}
   ${recipientEndsWith === undefined ? Prisma.empty : Prisma.sql`and right(s.recipient, ${recipientEndsWith.length}::integer) = ${recipientEndsWith}`}
   ${verification === undefined ? Prisma.empty : VERIFICATION[verification]})`;

@@ -22,7 +22,7 @@ export interface SendSummary {
   /** By the database's clock, as in the API. */
   verification: Verification;
   recipientMasked: string;
-  country: string | null;
+  country: string;
   locale: Locale;
   channel: Channel | null;
   createdAt: Date;

@@ -86,7 +86,7 @@ export async function isSuperseded(
         -- the primary key.
         where a.sender_id = r.id and a.outcome = 'accepted' and a.finished_at >= ${startedAt}
           and a.started_at >= ${startedAt} and (a.send_id >= ${sendId}::uuid) is true
-          and ${onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
+          and ${onlyFor} in ('', s.locale, s.country)
           and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null)
         order by a.finished_at limit 1
       ) l

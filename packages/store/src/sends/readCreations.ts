@@ -1,7 +1,6 @@
 import {
   ENDED_CODE_SECONDS,
   GUESSES_MAX,
-  NO_COUNTRY,
   timesOfMinute,
   type CreationState,
   type NewSend,
@@ -111,7 +110,7 @@ export async function readCreations(
     idempotency_key: send.idempotency && `\\x${send.idempotency.key}`,
     body_hashes: send.idempotency?.bodyHashes.map((hash) => `\\x${hash}`),
     recipient_key: send.recipientKey,
-    country: send.country ?? NO_COUNTRY,
+    country: send.country,
     locale: send.locale,
     guess_cost: send.guessCost,
   }));
@@ -144,7 +143,7 @@ export async function readCreations(
       -- Not "exists", which a plan may replace by a scan of all waiting sends.
       p.mode = 'live' and (
         select true from sends w where w.is_waiting and w.account_id = r.account_id and w.application_id = r.application_id
-          and coalesce(w.country, 'ZZ') = r.country and w.locale = coalesce(r.locale, o.language) limit 1
+          and w.country = r.country and w.locale = coalesce(r.locale, o.language) limit 1
       ) is not null as "othersWait"
     from clock t cross join settings c cross join lateral (select (t.now at time zone 'UTC')::date as today) d
     cross join json_to_recordset(${JSON.stringify(records)}::json) as r (

@@ -1,4 +1,4 @@
-import { NO_COUNTRY, type Changes, type Decision, type Send } from '@onecode/domain';
+import type { Changes, Decision, Send } from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -194,7 +194,7 @@ const deleteReceipts = (
 ): Prisma.Sql => Prisma.sql`,
   priced as (
     insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
-    select (coalesce(c.delivered_at, c.read_at) at time zone 'UTC')::date, coalesce(c.country, ${NO_COUNTRY}),
+    select (coalesce(c.delivered_at, c.read_at) at time zone 'UTC')::date, c.country,
       c.pricing ->> 'category', c.pricing ->> 'type', (c.pricing ->> 'billable')::boolean, c.pricing ->> 'model',
       case when s.account_id = c.account_id then c.account_id else ${OPERATOR}::uuid end, count(*),
       count(*) filter (where c.charged_from = 'free_quota'), count(*) filter (where c.charged_from = 'credit')

@@ -144,10 +144,10 @@ describe('a large database', () => {
     const { accountId } = large;
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-         locale, charged_from, code_hash, status, phase, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
+         country, locale, charged_from, code_hash, status, phase, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
        select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1,
          case when n % 2 = 0 then $2 else $3 end::uuid, 'live', (n + 1) / 2, phone, '1:' || lpad(ltrim(phone, '+'), 22, '0'),
-         case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
+         'BR', case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
          case when n <= 20 then 'sent' else 'read' end, 'done', case when n % 10 = 0 then 'pending' else 'verified' end,
          'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
          case when n > 20 then at + interval '9 seconds' end, case when n % 10 <> 0 then at end, at, at + interval '10 minutes'

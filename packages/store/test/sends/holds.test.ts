@@ -131,7 +131,7 @@ describe('holds', () => {
   async function passed(): Promise<boolean[]> {
     const wants = [
       { accountId: caller.accountId, recipient: '+5511987650001', country: 'BR' },
-      { accountId: caller.accountId, recipient: '+88312345', country: null },
+      { accountId: caller.accountId, recipient: '+88312345', country: 'ZZ' },
       { accountId: other.accountId, recipient: '+5511987650002', country: 'BR' },
       { accountId: other.accountId, recipient: '+12025550123', country: 'US' },
     ];
@@ -155,7 +155,7 @@ describe('holds', () => {
       const test = await buildCaller(store.database, 'test', { id: caller.accountId });
       const toBrazil = await buildSend(store.database, caller, { recipient: '+5511987650001' });
       const toNowhere = await buildSend(store.database, other);
-      await store.sql('update sends set country = null where id = $1', [toNowhere]);
+      await store.sql(`update sends set country = 'ZZ' where id = $1`, [toNowhere]);
       const inTestMode = await buildSend(store.database, test, { recipient: '+5511987650001' });
       const done = await buildSend(store.database, caller, { recipient: '+5511987650001' });
       await fail(done);

@@ -454,7 +454,7 @@ describe('writeReceipts', () => {
       await storeReceipts([reportOf(await accepted(), 'delivered', 0, { pricing })]);
     const free = await buildCaller(store.database, 'live', { freeQuota: 1 });
     const nowhere = await accepted(free);
-    await store.sql('update sends set country = null where id = $1', [nowhere]);
+    await store.sql(`update sends set country = 'ZZ' where id = $1`, [nowhere]);
     await storeReceipts([reportOf(nowhere, 'delivered', 0, { pricing: PRICE })]);
     await apply();
     const found = await costs();

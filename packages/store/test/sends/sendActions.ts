@@ -121,7 +121,7 @@ export function sendActions(store: Store) {
   async function manyWaiting(
     { accountId, applicationId }: TestCaller,
     count: number,
-    { country = 'BR', locale = 'pt-BR' }: { country?: string | null; locale?: Locale } = {},
+    { country = 'BR', locale = 'pt-BR' }: { country?: string; locale?: Locale } = {},
   ): Promise<void> {
     recipients += count;
     await store.sql(

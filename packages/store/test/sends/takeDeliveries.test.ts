@@ -97,7 +97,7 @@ describe('sends that wait for a sender', () => {
 
   it('are taken by any sender if they have no country', async () => {
     const id = await waiting();
-    await store.sql('update sends set country = null where id = $1', [id]);
+    await store.sql(`update sends set country = 'ZZ' where id = $1`, [id]);
     const sender = await buildSender(store.database);
     await blockSender(store.database, sender, { onlyFor: 'BR' });
     expect(await countTaken()).toBe(1);
@@ -194,7 +194,7 @@ describe('turns', () => {
   async function waiting(
     { accountId, applicationId }: TestCaller,
     count: number,
-    country: string | null = 'BR',
+    country: string = 'BR',
   ): Promise<void> {
     recipients += count;
     await store.sql(
@@ -295,7 +295,7 @@ describe('turns', () => {
       await waiting(callers[0]!, 300, 'US');
       await waiting(callers[0]!, 4, 'BR');
       await waiting(callers[1]!, 300, 'AR');
-      await waiting(callers[2]!, 4, null);
+      await waiting(callers[2]!, 4, 'ZZ');
       const { id: senderId } = await buildSender(store.database, { throughput: 1000 });
       await blockSender(store.database, { id: senderId }, { onlyFor: 'US' });
       await placeHold(store.database, TEST_ACTOR, {

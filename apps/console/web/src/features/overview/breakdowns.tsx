@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import type { OverviewView, StatisticsView } from '../../../../src/features/overview/view.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
-import { NO_COUNTRY, useCountryName } from '../../hooks/countries.js';
+import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useShares, type LinkToSends } from './statistics.js';
 
@@ -169,7 +169,7 @@ export function Denials({ denials }: { denials: OverviewView['denials'] }) {
         getRowKey={({ applicationId, country }) => `${applicationId} ${country}`}
         columns={[
           { title: t('common:words.application'), render: ({ name }) => name },
-          { title: t('common:words.country'), render: ({ country }) => countryName(country ?? NO_COUNTRY) },
+          { title: t('common:words.country'), render: ({ country }) => countryName(country) },
           { title: t('denials.messages'), ta: 'right', render: (row) => whole(row.denials) },
         ]}
       />

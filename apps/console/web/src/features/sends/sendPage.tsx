@@ -11,7 +11,7 @@ import { Fact } from '../../components/facts.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useCountryName } from '../../hooks/countries.js';
+import { NO_COUNTRY, useCountryName } from '../../hooks/countries.js';
 
 const REFRESH_MS = 2_000;
 
@@ -111,7 +111,7 @@ function SendFacts({
           {send.channel === null ? t('details.channelNone') : t(`details.channels.${send.channel}`)}
         </Fact>
         <Fact label={t('common:words.country')}>
-          {send.country === null ? t('details.noCountry') : countryName(send.country)}
+          {send.country === NO_COUNTRY ? t('details.noCountry') : countryName(send.country)}
         </Fact>
         <Fact label={t('details.locale')}>{t(`common:languages.${send.locale}`)}</Fact>
         <Fact label={t('details.created')}>

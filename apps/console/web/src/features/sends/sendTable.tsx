@@ -7,7 +7,7 @@ import { useAccount } from '../../app/session.js';
 import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badges.js';
 import { Small } from '../../components/facts.js';
 import { type Column, DataTable } from '../../components/dataTable.js';
-import { useCountryName } from '../../hooks/countries.js';
+import { NO_COUNTRY, useCountryName } from '../../hooks/countries.js';
 import { Time } from '../../components/times.js';
 
 /**
@@ -98,7 +98,7 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
       differInCountry && {
         title: t('common:words.country'),
         visibleFrom: 'lg',
-        render: ({ country }) => (country === null ? '–' : countryName(country)),
+        render: ({ country }) => (country === NO_COUNTRY ? '–' : countryName(country)),
       },
     ],
     [t, sendsPath, countryName, withMode, haveFailed, haveCodes, differInApplication, differInCountry],
