@@ -498,7 +498,7 @@ create table sends (
   body_hash bytea,
   recipient text not null,
   recipient_key text not null,
-  country text,
+  country text not null,
   locale text not null,
   charged_from text,
   code_hash bytea not null,
@@ -536,7 +536,7 @@ create table sends (
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
 ) with (fillfactor=75);
-CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, application_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE is_waiting;
+CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, application_id, country, locale, expires_at DESC) WHERE is_waiting;
 CREATE INDEX sends_denied ON public.sends USING btree (account_id, denied_at) WHERE (denied_at IS NOT NULL);
 CREATE INDEX sends_due_at ON public.sends USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);

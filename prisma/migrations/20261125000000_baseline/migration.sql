@@ -310,8 +310,7 @@ create index attempts_finished_at_idx on attempts (finished_at);
 create index attempts_held_idx on attempts (finished_at, sender_id) where message_status is not null;
 create index attempts_sender_id_outcome_finished_at_idx on attempts (sender_id, outcome, finished_at);
 
--- A row is deleted when it is applied.
--- Reports of the provider that are not applied yet. `reporter`: the account with the Meta app that sent it; null for the operator's app.
+-- Reports of the provider that are not applied yet. A row is deleted when it is applied. `reporter`: the account with the Meta app that sent it; null for the operator's app.
 create table provider_reports (
   key text collate "C" primary key,
   reporter uuid,

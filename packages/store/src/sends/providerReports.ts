@@ -315,8 +315,8 @@ async function readMessages(
 }
 
 /**
- * Stores the time of a send's first denial. The provider's time has whole seconds. It is limited to
- * the time between the sending of the message and now.
+ * Stores the time of a send's first denial. The provider's time has whole seconds. It is limited to the time between the sending of the
+ * message and now.
  *
  * @returns false if no attempt has the message
  */

@@ -15,8 +15,8 @@ interface Write extends Changes {
 
 /**
  * Returns a function that writes a decision about a send, and deletes the receipts with the given keys in the same statement. If the row
- * has changed since it was read, nothing is written, and the function returns null. Otherwise it returns the written send, with the keys of
- * the receipts that this call deleted. Concurrent writes share round trips.
+ * has changed since it was read, or another transaction has locked it, nothing is written, and the function returns null. Otherwise it
+ * returns the written send, with the keys of the receipts that this call deleted. Concurrent writes share round trips.
  *
  * @param batchSizeMax a batch locks the rows of its sends until it commits
  */

@@ -97,7 +97,7 @@ const toGuessRecord = ({ guess, send, verification }: GuessWrite): object => ({
   verification,
 });
 
-/** `stale`: the send had another version. Otherwise the key is refused. */
+/** `stale`: the send had another version, or another transaction has locked it. Otherwise the key is refused. */
 type WriteEnd = 'written' | 'stale' | KeyRefusal;
 
 const getWriter = oncePerClient((database: Database) =>
