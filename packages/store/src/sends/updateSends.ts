@@ -76,7 +76,7 @@ export async function changeSend<R>(
   return null;
 }
 
-/** Returns whether a write fails a send. Such a write has its own statement, see `REFUNDED`. */
+/** Returns whether a write fails a send. Such a write has its own statement, see `refund`. */
 const isFailure = ({ send, after }: Write): boolean => send.status !== 'failed' && after.status === 'failed';
 
 /** Writes a batch. Of two changes of one send, only the first is tried. @returns the deleted receipts of each write; null if not written */
@@ -122,6 +122,7 @@ const toChangeRecord = ({ send, after, attempts = [], pricing }: Write): object 
  */
 function updateSends(changes: readonly Write[]): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
+  const failed = changes.find(isFailure);
   return Prisma.sql`
     changes as materialized (
       select * from json_to_recordset(${JSON.stringify(changes.map(toChangeRecord))}::json) as c (
@@ -133,7 +134,7 @@ function updateSends(changes: readonly Write[]): Prisma.Sql {
       where s.id = any(array(${lockedIds})) and c.id = s.id and c.version = s.version
       returning s.id, s.account_id, s.country, s.charged_from, s.verification, s.sender_id, s.delivered_at, s.read_at,
         c.pricing, c.attempt_records
-    ), ${ATTEMPTED} ${changes.some(isFailure) ? REFUNDED : Prisma.empty}`;
+    ), ${ATTEMPTED} ${failed === undefined ? Prisma.empty : refund(failed.send)}`;
 }
 
 /**
@@ -160,22 +161,22 @@ const ATTEMPTED = Prisma.sql`
     where excluded.outcome = 'accepted' or excluded.reported_at is not null
   )`;
 
-/** Milliseconds for which a refund waits for the lock of its account. */
-const ACCOUNT_LOCK_MS_MAX = '500';
-
 /**
- * The steps that refund the unit of a failure in `changed`. The unit is not refunded if the code was verified and a message may have
- * arrived. Each failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in no
- * fixed order. If the account stays locked, the statement soon fails: the loop `deliver` waits for it before it takes more sends.
+ * Returns the steps that refund the unit of the failure in `changed`. The unit is not refunded if the code was verified and a message may
+ * have arrived. Each failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in
+ * no fixed order.
+ *
+ * A send without a call stays due if its account is locked, and the statement fails after a second, because the loop `deliver` waits for it
+ * before it takes more sends.
  */
-const REFUNDED = Prisma.sql`,
+const refund = ({ phase, dueAt }: Send): Prisma.Sql => Prisma.sql`,
   returned as (
     -- Precedes its ledger entry, so that the entry's id is assigned under the account's lock and ids follow the order of changes.
     update accounts set
       free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
       credits = credits + (changed.charged_from = 'credit')::integer
     from changed where accounts.id = changed.account_id and changed.charged_from is not null
-      and set_config('lock_timeout', ${ACCOUNT_LOCK_MS_MAX}::text, true) is not null
+      and set_config('lock_timeout', ${dueAt !== null && phase !== 'calling' ? '1s' : '0'}::text, true) is not null
       and not (changed.verification = 'verified' and may_have_arrived(changed.id))
     returning changed.account_id, changed.id, changed.charged_from
   ), refunded as (

@@ -66,7 +66,7 @@ describe('changeSend', () => {
     expect(await version(id)).toBe(2);
   });
 
-  it('fails soon if the account of a refund stays locked, and writes nothing', async () => {
+  it('fails soon if a send without a call is to fail while its account is locked, and writes nothing', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 5 });
     const id = await buildSend(store.database, caller);
     const other = await store.connect();
