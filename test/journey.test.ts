@@ -18,13 +18,9 @@ describe('two APIs and two workers', () => {
   let liveKey: string;
   beforeAll(async () => {
     stack = await ProcessStack.start({ apis: 2, workers: 2 });
-    // What an operator types first.
-    const { id: accountId } = await stack.onecode(
-      'account create --name Journey --free-quota 10 --credits 10',
-    );
-    const create = `application create --account ${accountId} --name Shop --mode live`;
-    const { id } = await stack.onecode(create);
-    liveKey = String((await stack.onecode(`key create --application ${id}`))['key']);
+    // Each command is a process, which takes 0.7 s of CPU time.
+    const { applicationId } = await buildCaller(stack.db.database, 'live', { freeQuota: 10, credits: 10 });
+    liveKey = String((await stack.onecode(`key create --application ${applicationId}`))['key']);
     await stack.onecode('sender add --phone-number-id 106540352242921 --number +15550783881 --token a-token');
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
@@ -126,14 +122,14 @@ describe('two APIs and two workers', () => {
     await network.close();
   });
 
-  it('deliver 150 sends with one code each, despite repeated requests and reordered receipts', async () => {
+  it('deliver 60 sends with one code each, despite repeated requests and reordered receipts', async () => {
     const units = { freeQuota: 10, credits: 400 };
     const account = { ...units, ratePerMinute: 100_000 };
     const { key, accountId } = await buildCaller(stack.db.database, 'live', account);
     for (const digit of [2, 3]) await stack.addSender(digit);
     await stack.simulator.addRule({ fault: { duplicates: 2, disorder: true } });
 
-    const recipients = Array.from({ length: 150 }, (_, n) => `+5511986${String(100_000 + n)}`);
+    const recipients = Array.from({ length: 60 }, (_, n) => `+5511986${String(100_000 + n)}`);
     const ids = new Map<string, string>();
     await concurrently(recipients, CONCURRENCY, async (to) => {
       const headers = { 'idempotency-key': `key-${to}` };
@@ -144,7 +140,7 @@ describe('two APIs and two workers', () => {
       expect(other!.id).toBe(one!.id);
       ids.set(to, one!.id);
     });
-    expect(new Set(ids.values()).size).toBe(150);
+    expect(new Set(ids.values()).size).toBe(60);
 
     await until(
       'the delivery of all',
@@ -153,17 +149,17 @@ describe('two APIs and two workers', () => {
           "select count(*)::integer from sends where account_id = $1 and status = 'delivered'",
           [accountId],
         );
-        return row!.count === 150;
+        return row!.count === 60;
       },
       60_000,
     );
     const all = await stack.simulator.messages();
     const messages = all.filter(({ to }) => to.startsWith('+5511986'));
-    expect(messages).toHaveLength(150);
+    expect(messages).toHaveLength(60);
     const codes = new Map(messages.map(({ to, code }) => [to, code]));
     expect([...codes.keys()].toSorted()).toEqual(recipients);
 
-    await concurrently(recipients.slice(0, 40), CONCURRENCY, async (to) => {
+    await concurrently(recipients.slice(0, 20), CONCURRENCY, async (to) => {
       const id = ids.get(to)!;
       expect(await stack.status(key, id)).toMatchObject({ status: 'delivered' });
       expect(await stack.verify(key, id, codes.get(to)!)).toMatchObject({ valid: true });
@@ -176,7 +172,7 @@ describe('two APIs and two workers', () => {
        from accounts a where id = $1`,
       [accountId],
     );
-    expect(sums).toEqual({ free_quota: 0, credits: 400 + 10 - 150, spent: 150, given: 400 + 10 });
+    expect(sums).toEqual({ free_quota: 0, credits: 400 + 10 - 60, spent: 60, given: 400 + 10 });
     expect((await verifyLedger(stack.db.database, 10)).faults).toEqual([]);
   }, 120_000);
 });

@@ -39,12 +39,14 @@ export function onecodeProcess(
  * Runs a command in this process, 30 times as fast. Commands must not overlap.
  *
  * @param isTerminal whether the input is typed at a terminal
+ * @param cwd by default a folder without a running `npm start`
  */
 export async function onecode(
   args: readonly string[],
   env: Environment = {},
   input = '',
   isTerminal = false,
+  cwd = tmpdir(),
 ): Promise<Ended> {
   const ended: Ended = { code: null, stdout: '', stderr: '' };
   const before = { env: process.env, stdin: process.stdin, cwd: process.cwd() };
@@ -62,7 +64,7 @@ export async function onecode(
     Object.defineProperty(process, 'stdin', { value, configurable: true });
   process.env = { ...env };
   // `npm start` may be running in the repository and would add its variables.
-  process.chdir(tmpdir());
+  process.chdir(cwd);
   setStandardInput(Object.assign(Readable.from([Buffer.from(input)]), { isTTY: isTerminal }));
   try {
     ended.code = await run(args);

@@ -356,7 +356,7 @@ describe('the variables of a command', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
   const runInFolder = (args: readonly string[], env: Record<string, string> = {}) =>
-    onecodeProcess([...args, '--json'], env, folder);
+    onecode([...args, '--json'], env, '', false, folder);
 
   it('come from the Onecode that npm start runs in the folder', async () => {
     expect(await runInFolder(['account', 'list'])).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
@@ -382,7 +382,7 @@ describe('the variables of a command', () => {
 
   it('are required in a folder without a running npm start', async () => {
     const line = 'DATABASE_URL is missing: set it, or run npm start in this folder';
-    expectFault(await onecodeProcess(['account', 'list']), 1, line);
+    expectFault(await onecode(['account', 'list']), 1, line);
   });
 });
 

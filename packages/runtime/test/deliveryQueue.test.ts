@@ -157,6 +157,17 @@ describe('a delivery queue', () => {
     }
   });
 
+  it('keeps the last 1,000 finished jobs', async () => {
+    queues.consume('deliver', async () => {});
+    await Promise.all(Array.from({ length: 1_200 }, (_, n) => deliveryQueue.enqueue('deliver', `send-${n}`)));
+    await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
+    await until(
+      'a queue without active jobs',
+      async () => (await queues.redis.llen(`${queues.prefix}:deliver:active`)) === 0,
+    );
+    expect(await completed('deliver')).toBe(1_000);
+  });
+
   it('answers a ping, and enqueues nothing after it is closed', async () => {
     await expect(deliveryQueue.ping()).resolves.toBeUndefined();
     await deliveryQueue.enqueue('deliver', ONE);
