@@ -15,6 +15,7 @@ import {
   type Send,
 } from '@onecode/domain';
 import { inSpan, markFailed, recordSpan, SpanKind } from '@onecode/runtime';
+import { isLockTimeout } from '@onecode/store/client';
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
 import { RUN_MS_MAX, waitUnlessAborted, type WorkerContext } from './context.js';
@@ -202,7 +203,8 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
       // Waits until the other sends are postponed or ended. Until then, the next `takeDue` would return them again.
       const unclaimed = taken.filter(({ waitMs }) => waitMs === null);
       const ends = await Promise.allSettled(unclaimed.map((one) => deliverTaken(context, one)));
-      for (const end of ends) if (end.status === 'rejected') throw end.reason;
+      // While the account of a refund is locked, its send stays due.
+      for (const end of ends) if (end.status === 'rejected' && !isLockTimeout(end.reason)) throw end.reason;
       hasMore = room === 0 || taken.length > 0;
     },
     /** Returns whether more sends may be due after the last run. */

@@ -39,7 +39,7 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
   let mayBeMore = true;
   while (mayBeMore && performance.now() < endsAt) {
     const { receipts, denials, changes, ...batch } = await readDueReports(context.database);
-    await Promise.all([
+    const [isProgress] = await Promise.all([
       applyReceipts(context, receipts),
       applyEach(context, denials, (denial) => applyDenial(context.database, denial)),
       applyEach(context, changes, async ({ businessAccountId, report, occurredAt }) => {
@@ -50,15 +50,19 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
         return true;
       }),
     ]);
-    mayBeMore = batch.mayBeMore;
+    mayBeMore = batch.mayBeMore && isProgress;
   }
 }
 
-/** Applies stored receipts, all receipts of a send together. */
+/**
+ * Applies stored receipts, all receipts of a send together.
+ *
+ * @returns false if all of them are still due, because other transactions have changed or locked their sends
+ */
 async function applyReceipts(
   context: WorkerContext,
   receipts: readonly StoredReport<Receipt>[],
-): Promise<void> {
+): Promise<boolean> {
   const { database, traffic } = context;
   const { sends, unmatched } = await findReportedSends(database, receipts);
   const dropped = await postponeUnmatched(
@@ -67,22 +71,28 @@ async function applyReceipts(
   );
   for (const { report } of unmatched.filter(({ key }) => dropped.includes(key)))
     recordReceipt(traffic, report, null);
-  const apply = (reported: ReportedSend): Promise<void> =>
-    applyReceiptsOfSend(context, reported).catch((error) =>
-      postponeFailed(context, reported.receipts, error, { send_id: reported.send.id }),
-    );
+  let isProgress = sends.length === 0 || unmatched.length > 0;
+  const apply = async (reported: ReportedSend): Promise<void> => {
+    const isWritten = await applyReceiptsOfSend(context, reported).catch(async (error) => {
+      await postponeFailed(context, reported.receipts, error, { send_id: reported.send.id });
+      return true;
+    });
+    isProgress ||= isWritten;
+  };
   const hasFailure = (reported: ReportedSend): boolean =>
     reported.receipts.some(({ receipt }) => receipt.failure !== null);
   // Failures come last: a failed message blocks no sender if a message that was started later is delivered, even in the same batch.
   await Promise.all(sends.filter((reported) => !hasFailure(reported)).map(apply));
   await Promise.all(sends.filter(hasFailure).map(apply));
+  return isProgress;
 }
 
 /**
- * Applies the receipts of one send. Ignores its failures if an account's own app reports them and has reported too many this month. If
- * another process changed the send meanwhile, nothing is written, and the next run applies the receipts.
+ * Applies the receipts of one send. Ignores its failures if an account's own app reports them and has reported too many this month.
+ *
+ * @returns false if another transaction has changed or locked the send: nothing is written, and a later run applies the receipts
  */
-async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<void> {
+async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
   const { database, policy, log } = context;
   const { send } = reported;
   const startTime = performance.now();
@@ -105,11 +115,12 @@ async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSen
     const written = await writeReceipts(database, send, changes, keys);
     return written && { ...written, applied, changes };
   });
-  if (end === null) return;
+  if (end === null) return false;
   // crash point: worker after receipt
   const isChange = end.changes.change !== undefined || (end.changes.attempts ?? []).length > 0;
   for (const one of end.applied)
     if (end.deleted.has(one.key)) await recordApplied(context, end.send, one, isChange, startTime);
+  return true;
 }
 
 /** Returns the receipt. If the provider held the message and then dropped it, its failure becomes a fault of the portfolio. */

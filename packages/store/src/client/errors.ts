@@ -29,6 +29,10 @@ export function readSqlState(error: unknown): string | undefined {
   return (error as PrismaError).meta?.driverAdapterError?.cause?.originalCode;
 }
 
+/** Returns whether a statement gave up waiting for a locked row, after its `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && readSqlState(error) === '55P03';
+
 /** Rethrows a rejection by PostgreSQL, including one that Prisma reports, as a `StatementError`, and any other error unchanged. */
 export function throwStatementError(error: Error): never {
   const sqlState = readSqlState(error);

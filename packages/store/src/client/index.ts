@@ -6,6 +6,6 @@ export {
   openDatabase,
   pingDatabase,
 } from './database.js';
-export { isLostConnection, readSqlState, UnusableDatabase } from './errors.js';
+export { isLockTimeout, isLostConnection, readSqlState, UnusableDatabase } from './errors.js';
 export { findDatabaseFault, findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { decideCreations, type CreationDecision, type NewSend } from '@onecode/domain';
 import { LRUCache } from 'lru-cache';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
+import { pauseAfterLostRace, RACES_MS_MAX } from '../client/races.js';
 import { moveIdentities } from './identities.js';
 import { readCreations } from './readCreations.js';
 import { findSend, type SendRow } from './sendRow.js';
@@ -19,10 +19,6 @@ const CREATIONS_MAX = 50;
 const ACCOUNTS_MAX = 25;
 /** The maximum number of batchers that are kept, one for each account. */
 const ACCOUNTS_KEPT_MAX = 10_000;
-/** Milliseconds after which a creation that has lost all races fails. */
-const RACES_MS_MAX = 5_000;
-/** The longest pause after a lost race, in milliseconds. */
-const PAUSE_MS_MAX = 20;
 
 /**
  * Creates a send: reads the account's data, decides with the pure rule `decideCreations`, and writes the row with its unit and counters. If
@@ -59,11 +55,10 @@ const getCreator = oncePerClient((database: Database) => {
   const createForAccount = async (sends: readonly NewSend[]): Promise<CreationDecision[]> => {
     const endsAt = performance.now() + RACES_MS_MAX;
     let end = await create(sends);
-    while (end === 'lost') {
+    for (let lostRaces = 1; end === 'lost'; lostRaces += 1) {
       if (performance.now() > endsAt)
         throw new Error('could not create sends: other transactions keep the account locked');
-      // The pauses of concurrent processes differ, so that one of them wins.
-      await pause(PAUSE_MS_MAX * Math.random());
+      await pauseAfterLostRace(lostRaces);
       [end = 'lost'] = await createSends(database, [sends]);
     }
     return end;

@@ -1,6 +1,7 @@
 import type { Changes, Decision, Send } from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
+import { pauseAfterLostRace } from '../client/races.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, findSend, RECORD_COLUMNS, toSendRecord, type SendRow } from './sendRow.js';
 
@@ -55,8 +56,8 @@ export const writeReceipts = createWriter(200);
 
 /**
  * Changes a send with a pure rule: reads the row with the database's clock, calls `decide`, and writes the decision if the row still has
- * its version. If another process changed the row first, it reads and decides again. The same statement writes the outcomes of attempts and
- * the refund of a failure. Concurrent changes of different sends share round trips.
+ * its version. If another transaction has changed or locked the row, it reads and decides again after a short pause. The same statement
+ * writes the outcomes of attempts and the refund of a failure. Concurrent changes of different sends share round trips.
  *
  * @param which with a row, `now` must be the current time; the row is read again only if another process has changed it since
  * @returns the decision's result after the commit, or null if the send does not exist
@@ -68,9 +69,10 @@ export async function changeSend<R>(
 ): Promise<R | null> {
   const { id } = which;
   let row = 'version' in which ? which : await findSend(database, { id });
-  while (row !== undefined) {
+  for (let lostRaces = 1; row !== undefined; lostRaces += 1) {
     const { result, ...changes } = decide(row, row.now);
     if ((await writeOutcome(database, row, changes)) !== null) return result;
+    await pauseAfterLostRace(lostRaces);
     row = await findSend(database, { id });
   }
   return null;
@@ -166,8 +168,8 @@ const ATTEMPTED = Prisma.sql`
  * have arrived. Each failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in
  * no fixed order.
  *
- * A send without a call stays due if its account is locked, and the statement fails after a second, because the loop `deliver` waits for it
- * before it takes more sends.
+ * A send without a call stays due if its account is locked, and the statement soon fails (`isLockTimeout`), because the loop `deliver` waits
+ * for it before it takes more sends.
  */
 const refund = ({ phase, dueAt }: Send): Prisma.Sql => Prisma.sql`,
   returned as (
@@ -176,7 +178,7 @@ const refund = ({ phase, dueAt }: Send): Prisma.Sql => Prisma.sql`,
       free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
       credits = credits + (changed.charged_from = 'credit')::integer
     from changed where accounts.id = changed.account_id and changed.charged_from is not null
-      and set_config('lock_timeout', ${dueAt !== null && phase !== 'calling' ? '1s' : '0'}::text, true) is not null
+      and set_config('lock_timeout', ${dueAt !== null && phase !== 'calling' ? '250ms' : '0'}::text, true) is not null
       and not (changed.verification = 'verified' and may_have_arrived(changed.id))
     returning changed.account_id, changed.id, changed.charged_from
   ), refunded as (

@@ -9,6 +9,7 @@ import {
 import { KEY_STATE } from '../accounts/apiKeys.js';
 import { createBatcher, createLookUp, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
+import { pauseAfterLostRace, RACES_MS_MAX } from '../client/races.js';
 import { COUNTED_GUESSES } from './guessBudgets.js';
 import { lockSends } from './updateSends.js';
 
@@ -34,15 +35,16 @@ const GUESSES_IN_BATCH_MAX = 100;
 
 /**
  * Judges a guess with the pure rule `judge`, and returns after the judgement is committed. The write requires an unchanged version of the
- * send and a valid key. If another change was written first, the send is read and the guess judged again. Guesses that arrive together
- * share reads and writes.
+ * send and a valid key. If another transaction has changed or locked the send, the send is read and the guess judged again after a short
+ * pause. Guesses that arrive together share reads and writes.
  *
  * A guess at a verified, locked or expired code writes nothing and does not check the key again.
  *
- * @throws the error of `matches`; nothing is written then
+ * @throws the error of `matches`, or Error if the guess loses all races for `RACES_MS_MAX`; nothing is written then
  */
 export async function verifySend(database: Database, guess: Guess): Promise<GuessOutcome> {
-  for (;;) {
+  const endsAt = performance.now() + RACES_MS_MAX;
+  for (let lostRaces = 1; ; lostRaces += 1) {
     const send = await readGuessedSend(database, guess);
     if (send === undefined) return { outcome: 'not_found' };
     const { result, isCounted } = judge(send, send.now, () => guess.matches(send.codeHash));
@@ -53,7 +55,12 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
         result.valid && send.status === 'failed'
           ? await writeGuesses(database, [write])
           : [await getWriter(database)(write)];
-      if (end === 'stale') continue;
+      if (end === 'stale') {
+        if (performance.now() > endsAt)
+          throw new Error('could not verify a code: other transactions keep the send locked');
+        await pauseAfterLostRace(lostRaces);
+        continue;
+      }
       if (end !== 'written') return { outcome: 'key_refused', cause: end };
     }
     return { outcome: 'judged', judgement: result, traceparent: send.traceparent };
