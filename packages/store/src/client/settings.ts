@@ -34,8 +34,8 @@ export async function findSettingsFault(client: Pick<pg.ClientBase, 'query'>): P
     `select string_agg(format('%s is %L instead of %L', name, current_setting(name), value), ' and ') as faults
      from unnest($1::text[], $2::text[]) as wanted (name, value)
      where value <> case name
-       -- Accepts any path that starts with this schema. Without rights on it, this is null, and findLack reports it.
-       when 'search_path' then current_schema()
+       -- Accepts any path that starts with this schema. Without a schema that exists and is accessible, current_schema() is null.
+       when 'search_path' then coalesce(current_schema(), current_setting(name))
        -- The order of day and month, as in 'ISO, DMY', does not change how times are written.
        when 'DateStyle' then split_part(current_setting(name), ',', 1)
        else current_setting(name)

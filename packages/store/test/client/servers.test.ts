@@ -245,6 +245,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   it.each([
     ['default_transaction_isolation', 'serializable', 'read committed'],
     ['search_path', 'pg_catalog', 'public'],
+    ['search_path', 'missing', 'public'],
   ])('is rejected if %s is %s', async (name, value, wanted) => {
     await setDefault(name, value);
     expect(await findDatabaseFault(openAt(await poolerUrl(TRANSACTION)))).toBe(
