@@ -16,8 +16,8 @@ const OF_SDK = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACE
 /** Variables that the image sets for every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
 /**
- * The PostgreSQL of this file has no pooler, nothing distributes requests among several processes, and a container
- * is reached by one address.
+ * The PostgreSQL of this file has no pooler, nothing distributes requests among several processes, and a container is reached by one
+ * address.
  */
 const UNUSED = new Set(['DATABASE_POOLER', 'SHUTDOWN_DELAY_MS', 'HOST']);
 

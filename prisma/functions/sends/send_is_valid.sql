@@ -1,7 +1,7 @@
 -- Returns true for a row of `sends` with consistent columns. Rejects a row that breaks a rule, with the rule's name as the constraint.
 --
 -- - It checks what a faulty statement must not do: block a send forever, keep a code, send a test code, or lose count of units or guesses.
---   It runs on every write of a send, so it does not check columns that only the insert sets.
+--   It runs on every write of a send. Of the columns that only the insert sets, it checks only those on which units and codes depend.
 -- - It is one function instead of a constraint for each rule, because PostgreSQL prepares each constraint again for each statement.
 -- - It uses only built-in functions, because a dump that is being restored has no other schema in its search path.
 create or replace function send_is_valid(send sends) returns boolean
