@@ -91,6 +91,8 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
         required
         type="tel"
         autoComplete="off"
+        // Only without the field above: the first one of a dialog gets the focus.
+        data-autofocus
         {...form.getInputProps('number')}
       />
       <PasswordInput
