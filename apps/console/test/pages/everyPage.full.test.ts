@@ -259,26 +259,26 @@ const NEW_KEY: Visit = {
 };
 
 /** The entries in the menu of a sender. */
-const OF_SENDERS: readonly Visit[] = ['dialog-test-code', 'dialog-assign', 'dialog-own-app'].map(
-  (name, place) => ({
-    name,
-    path: '/staff/senders/SENDER',
-    as: 'operator',
-    async act(page) {
-      await page.locator('main button[aria-haspopup=menu]').click();
-      await page
-        .getByRole('menuitem')
-        .nth(place + 1)
-        .click();
-      const dialog = page.getByRole('dialog');
-      await dialog.locator(':focus').waitFor();
-      if (name !== 'dialog-own-app') return;
-      await dialog.locator('input').fill('a'.repeat(32));
-      await dialog.locator('[type=submit]').click();
-      await dialog.getByText('/webhooks/whatsapp/').waitFor();
-    },
-  }),
-);
+const OF_SENDERS: readonly Visit[] = [
+  'dialog-edit-sender',
+  'dialog-test-code',
+  'dialog-assign',
+  'dialog-own-app',
+].map((name, place) => ({
+  name,
+  path: '/staff/senders/SENDER',
+  as: 'operator',
+  async act(page) {
+    await page.locator('main button[aria-haspopup=menu]').click();
+    await page.getByRole('menuitem').nth(place).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator(':focus').waitFor();
+    if (name !== 'dialog-own-app') return;
+    await dialog.locator('input').fill('a'.repeat(32));
+    await dialog.locator('[type=submit]').click();
+    await dialog.getByText('/webhooks/whatsapp/').waitFor();
+  },
+}));
 
 /** The calls on an application's page, with an API behind the console and no worker. */
 const TRIED: readonly Visit[] = [
