@@ -189,6 +189,19 @@ it('a guess does not wait for the lock of another send in its batch', async () =
   await Promise.all(both);
 });
 
+it('guesses at two locked sends pause, and then wait for the locks instead of repeating their statements', async () => {
+  const locked = [await send(live), await send(live)];
+  const other = await store.connect();
+  await other.query('begin');
+  await other.query('select from sends where id = any($1) for no key update', [locked]);
+  const guesses = locked.map((id) => verify(live, id, CODE));
+  // Without pauses, both would always be in one batch, which skips locked sends.
+  await until('a guess that waits', async () => (await store.countLockWaits()) > 0);
+  await other.query('commit');
+  await other.end();
+  for (const guess of await Promise.all(guesses)) expect(guess).toMatchObject({ valid: true });
+});
+
 describe.each<[string, (caller: TestCaller) => Promise<unknown>, GuessOutcome]>([
   [
     'a revoked key',
