@@ -7,6 +7,7 @@ import {
   type Credentials,
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
+import { heardBy } from './heardBy.js';
 
 const JOURNEY_MS_MAX = 90_000;
 const RECIPIENT = '+5511987651234';
@@ -23,19 +24,6 @@ describeInBrowser('the console with the processes behind it', () => {
     developer = await environment.createUser({ accountId: account, role: 'developer' });
   }, STACK_START_MS_MAX);
   afterAll(() => environment.close());
-
-  /** Records every response of the console to this browser. */
-  function heardBy(page: Page): string[] {
-    const heard: string[] = [];
-    page.on('response', (response) => {
-      if (response.url().includes('/api/'))
-        response.text().then(
-          (text) => heard.push(text, JSON.stringify(response.headers())),
-          () => undefined,
-        );
-    });
-    return heard;
-  }
 
   it(
     'links every page to an existing section of the documentation',

@@ -7,7 +7,7 @@ import {
   findSecrets,
   STACK_START_MS_MAX,
 } from '@onecode/testing';
-import type { Page } from 'playwright-core';
+import { heardBy } from './heardBy.js';
 
 const JOURNEY_MS_MAX = 90_000;
 
@@ -21,19 +21,6 @@ describeInBrowser('the console with the processes behind it', () => {
     account = await buildAccount(stack.db.database, { name: 'Loja' });
   }, STACK_START_MS_MAX);
   afterAll(() => environment.close());
-
-  /** Records every response of the console to this browser. */
-  function heardBy(page: Page): string[] {
-    const heard: string[] = [];
-    page.on('response', (response) => {
-      if (response.url().includes('/api/'))
-        response.text().then(
-          (text) => heard.push(text, JSON.stringify(response.headers())),
-          () => undefined,
-        );
-    });
-    return heard;
-  }
 
   it(
     'leads in four clicks from sign-up to a verified live code, and shows a test key, a sample call and the history of the send',

@@ -7,6 +7,7 @@ import {
   inSession,
   PASSWORD,
   person,
+  type Answer,
   type TestPerson,
 } from './people.js';
 import { codeOf } from './totp.js';
@@ -41,6 +42,22 @@ export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promi
   const cookie = cookieOf(on);
   const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
   return { who: inSession(server, who, { cookie, csrfToken }), uri, backupCodes };
+}
+
+/** Signs a user in once more, with the code of their second factor if one is given. @returns the user in the new session */
+export async function signInAgain(
+  server: ConsoleEnvironment,
+  who: TestPerson,
+  second?: { uri: string },
+): Promise<TestPerson> {
+  const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
+    callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...fromNewAddress() } });
+  let answer = await post('/sign-in/email', { email: who.email, password: PASSWORD });
+  if (second !== undefined)
+    answer = await post('/two-factor/verify-totp', { code: codeOf(second.uri) }, cookieOf(answer));
+  const cookie = cookieOf(answer);
+  const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
+  return inSession(server, who, { cookie, csrfToken });
 }
 
 /** Adds a passkey without an authenticator to a user. @returns its id */

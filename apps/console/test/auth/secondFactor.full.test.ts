@@ -8,13 +8,12 @@ import {
   callConsole,
   cookieOf,
   fromNewAddress,
-  inSession,
   PASSWORD,
   person,
   type Answer,
   type TestPerson,
 } from '../people.js';
-import { givePasskey, letConfirmationPass, turnOn, withTwoFactor } from '../secondFactor.js';
+import { givePasskey, letConfirmationPass, signInAgain, turnOn, withTwoFactor } from '../secondFactor.js';
 import { codeOf } from '../totp.js';
 
 describe('second factors', () => {
@@ -163,21 +162,10 @@ describe('confirmations', () => {
     who.call('POST', '/auth/confirm-password', { password }, fromNewAddress());
   const UNCONFIRMED = { status: 403, body: { code: 'confirmation_required' } };
 
-  async function signedIn(who: TestPerson, second?: { uri: string }): Promise<TestPerson> {
-    const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
-      callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...fromNewAddress() } });
-    let answer = await post('/sign-in/email', { email: who.email, password: PASSWORD });
-    if (second !== undefined)
-      answer = await post('/two-factor/verify-totp', { code: codeOf(second.uri) }, cookieOf(answer));
-    const cookie = cookieOf(answer);
-    const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
-    return inSession(server, who, { cookie, csrfToken });
-  }
-
   describe('a change that requires a recent confirmation', () => {
     it('accepts the code of a sign-in as a confirmation, each code once', async () => {
       const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
-      const again = await signedIn(who, { uri });
+      const again = await signInAgain(server, who, { uri });
       expect((await grant(again)).status).toBe(204);
       await letConfirmationPass(server, who);
       expect(await confirm(again, codeOf(uri))).toMatchObject({ body: { code: 'wrong_code' } });
@@ -199,7 +187,7 @@ describe('confirmations', () => {
 
     it('is allowed only in the confirmed session, not in other sessions of the same user', async () => {
       const { who, uri } = await withTwoFactor(server, { staff: 'operator' });
-      const other = await signedIn(who, { uri });
+      const other = await signInAgain(server, who, { uri });
       await letConfirmationPass(server, who);
       expect((await confirm(who, codeOf(uri, 1))).status).toBe(204);
       expect([(await grant(who)).status, (await grant(other)).status]).toEqual([204, 403]);
@@ -220,7 +208,7 @@ describe('confirmations', () => {
       expect(await confirm(who, codeOf(uri))).toMatchObject({ body: { code: 'too_many_tries' } });
       expect(await grant(who)).toMatchObject(UNCONFIRMED);
       // It does not block sign-ins.
-      expect((await grant(await signedIn(who, { uri }))).status).toBe(204);
+      expect((await grant(await signInAgain(server, who, { uri }))).status).toBe(204);
     });
 
     it('shares its limit with passwords at sign-in', async () => {

@@ -9,13 +9,12 @@ import {
   callConsole,
   cookieOf,
   fromNewAddress,
-  inSession,
   PASSWORD,
   person,
   type Answer,
   type TestPerson,
 } from '../people.js';
-import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
+import { letConfirmationPass, signInAgain, withTwoFactor } from '../secondFactor.js';
 import { codeOf } from '../totp.js';
 
 const isLong = process.env['ALL_TESTS'] === '1';
@@ -192,20 +191,9 @@ describe('confirmations', () => {
     who.call('POST', '/auth/confirm-password', { password }, fromNewAddress());
   const UNCONFIRMED = { status: 403, body: { code: 'confirmation_required' } };
 
-  async function signedIn(who: TestPerson, second?: { uri: string }): Promise<TestPerson> {
-    const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
-      callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...fromNewAddress() } });
-    let answer = await post('/sign-in/email', { email: who.email, password: PASSWORD });
-    if (second !== undefined)
-      answer = await post('/two-factor/verify-totp', { code: codeOf(second.uri) }, cookieOf(answer));
-    const cookie = cookieOf(answer);
-    const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
-    return inSession(server, who, { cookie, csrfToken });
-  }
-
   describe('a change that requires a recent confirmation', () => {
     it('is made within ten minutes of a sign-in by password if there is no second factor', async () => {
-      const operator = await signedIn(await person(server, { staff: 'operator' }));
+      const operator = await signInAgain(server, await person(server, { staff: 'operator' }));
       await letConfirmationPass(server, operator, 9);
       expect((await grant(operator)).status).toBe(204);
     });
