@@ -142,15 +142,15 @@ describe('a fault of the sender', () => {
   it.each([
     [
       'a state that Meta reports',
-      1,
       `cause = 'provider', source = 'provider', is_configuration = false, until = null`,
+      1,
     ],
-    ['a limit', 0, `cause = 'limit', is_configuration = false`],
-    ['a fault that may end without an operator', 0, `is_configuration = false`],
-    ['a fault that has ended', 0, `failures = 0`],
-    ['a fault of the portfolio', 0, `scope = 'portfolio'`],
-    ['a fault that started two hours ago', 0, `since = since - interval '2 hours'`],
-  ])('of %s queues %i mails', async (_, mails, change) => {
+    ['a limit', `cause = 'limit', is_configuration = false`, 0],
+    ['a fault that may end without an operator', `is_configuration = false`, 0],
+    ['a fault that has ended', `failures = 0`, 0],
+    ['a fault of the portfolio', `scope = 'portfolio'`, 0],
+    ['a fault that started two hours ago', `since = since - interval '2 hours'`, 0],
+  ])("is mailed to the account's administrators only if it needs them: %s", async (_, change, mails) => {
     await noteMailSender(t.database, 'codes@onecode.example');
     const { accountId } = await t.newCaller();
     const userId = newId();
