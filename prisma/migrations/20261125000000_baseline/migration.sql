@@ -636,6 +636,7 @@ declare
   -- The candidates that may be sent now, in the same order. This call has locked them.
   v_sendable uuid[];
   v_turns uuid[];
+  v_turns_at timestamptz;
 begin
   perform pg_advisory_xact_lock(hashtextextended('permits', 0));
   -- Read after waiting for the lock, so that times never decrease. Columns store milliseconds.
@@ -672,11 +673,12 @@ begin
   if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_sendable), v_now + v_turn_wait));
     return query select * from claim_sends(v_turns, v_now, v_now + v_turn_wait, p_lease);
+    -- Read once: a plan may evaluate a call in the statement for each row, and in any order of the rows.
+    v_turns_at := clock_timestamp();
     -- Records only the turns of sends that were claimed just now. The microseconds and the position make the times unique.
     insert into account_turns as t (account_id, served_at)
-      select s.account_id, max(n.now + u.ordinal * interval '1 microsecond')
-      from (select clock_timestamp() as now) n cross join unnest(v_turns) with ordinality as u (id, ordinal)
-      join sends s on s.id = u.id and s.claimed_at = v_now group by 1
+      select s.account_id, max(v_turns_at + u.ordinal * interval '1 microsecond')
+      from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
       on conflict (account_id) do update set served_at = excluded.served_at;
   end if;
 end

@@ -211,8 +211,12 @@ describe('turns', () => {
   }
 
   /** Takes this many sends. @returns their accounts' positions in `callers`, in the order of their turns */
-  async function takeTurns(callers: readonly TestCaller[], limit: number): Promise<number[]> {
-    const taken = await takeDue(limit);
+  async function takeTurns(
+    callers: readonly TestCaller[],
+    limit: number,
+    database = store.database,
+  ): Promise<number[]> {
+    const taken = await takeDue(limit, database);
     return taken.map((send) => callers.findIndex(({ accountId }) => accountId === send.accountId));
   }
   const count = (turns: readonly number[], caller: number): number =>
@@ -279,15 +283,20 @@ describe('turns', () => {
       expect([taken.length, new Set(taken).size]).toEqual([300, 300]);
     });
 
-    it('lose no turn if they get no permit', async () => {
+    it.each(['nested loops', 'merge joins'])('lose no turn if they get no permit, with %s', async (joins) => {
+      const off = joins === 'nested loops' ? 'mergejoin' : 'nestloop';
+      const url = new URL(store.url);
+      url.searchParams.set('options', `-c enable_hashjoin=off -c enable_${off}=off`);
+      const database = openDatabase(url.href, { connectionsMax: 1, byIndexOnly: true });
       const callers = await accounts(2);
       for (const caller of callers) await waiting(caller, 30);
       await buildSender(store.database, { throughput: 10 });
-      const first = await takeTurns(callers, 100);
+      const first = await takeTurns(callers, 100, database);
       expect(Math.abs(count(first, 0) - count(first, 1))).toBeLessThanOrEqual(1);
       await store.sql(`update sender_permits set free_at = free_at - interval '1 second'`);
-      const all = [...first, ...(await takeTurns(callers, 100))];
+      const all = [...first, ...(await takeTurns(callers, 100, database))];
       expect(Math.abs(count(all, 0) - count(all, 1))).toBeLessThanOrEqual(1);
+      await closeDatabase(database);
     });
 
     it('get no turn for sends without an allowed sender, and these sends do not block other sends', async () => {
