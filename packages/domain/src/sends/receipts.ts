@@ -259,7 +259,7 @@ function clampTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'rea
   const { createdAt, sentAt, deliveredAt, readAt } = send;
   const [min, max] = (
     {
-      sentAt: [createdAt, deliveredAt ?? readAt ?? now],
+      sentAt: [sentAt ?? createdAt, deliveredAt ?? readAt ?? now],
       deliveredAt: [sentAt ?? createdAt, readAt ?? now],
       readAt: [deliveredAt ?? sentAt ?? createdAt, now],
     } as const

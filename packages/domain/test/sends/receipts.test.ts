@@ -174,6 +174,11 @@ describe('the time of a receipt', () => {
     expect(after(delivered, report('read', at(15))).readAt).toEqual(at(20));
   });
 
+  it('is never before the time of a lost message that was sent', () => {
+    const lost = sentSend({ phase: 'ready', dueAt: at(40), sentAt: at(10) });
+    expect(after(lost, report('sent', at(5)), attempt({ outcome: 'unknown' })).sentAt).toEqual(at(10));
+  });
+
   it('is never after the next step or in the future', () => {
     const read = sentSend({ status: 'read', readAt: at(20) });
     expect(after(read, report('delivered', at(25))).deliveredAt).toEqual(at(20));
