@@ -1,7 +1,7 @@
 import type { IdentityCheck } from '@onecode/domain';
 import { changeAccount, changeApplication } from '@onecode/store/accounts';
 import { findSendDetails } from '@onecode/store/reports';
-import { eraseRecipient, forgetIdentity } from '@onecode/store/sends';
+import { eraseRecipient, forgetIdentity, recordIdentity } from '@onecode/store/sends';
 import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { watchBreakers } from '../src/cleanUp.js';
 import { useWorker } from './testWorker.js';
@@ -148,6 +148,23 @@ describe('a number with a new owner', () => {
     expect(await kept()).toEqual([]);
     changeHands();
     expect(hashes(await delivered())).toEqual([undefined]);
+  });
+
+  it('has no identity stored by a receipt that was read before the erasure of the number', async () => {
+    await check('observe');
+    const id = await delivered();
+    const erasing = await t.db.connect();
+    await erasing.query('begin');
+    await erasing.query(
+      `update sends set recipient = '+1 ••••• 0133', version = version + 1 where id = '${id}'`,
+    );
+    await erasing.query(`delete from send_identities where send_id = '${id}'`);
+    const recording = recordIdentity(t.database, id, 'an identity');
+    await until('the wait for the erasure', async () => (await t.db.countLockWaits()) > 0);
+    await erasing.query('commit');
+    await recording;
+    expect(await kept()).toEqual([]);
+    await erasing.end();
   });
 
   it('is checked separately for each application', async () => {

@@ -139,7 +139,7 @@ export const countriesOf = (callingCode: string): string[] =>
   getCountries().filter((country) => `+${getCountryCallingCode(country)}` === callingCode);
 
 /** Replaces the masked digits of a number. */
-const MASKED = '•••••';
+export const MASKED = '•••••';
 /** A masked number shows at most this many digits, and at most half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;
 

@@ -1,4 +1,4 @@
-import type { NewSend } from '@onecode/domain';
+import { MASKED, type NewSend } from '@onecode/domain';
 import { audited, DIGITS_SHOWN, type Actor } from '../operations/audit.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Connection, Database } from '../client/database.js';
@@ -21,15 +21,18 @@ export const EXPECTED_IDENTITY = Prisma.sql`(
 )`;
 
 /**
- * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities. If it differs from
- * the identity of the recipient's last verified send, the number has another owner, or another installation of WhatsApp.
+ * Stores the identity of a send's recipient from a receipt, once for each send, if the application checks identities and the number is not
+ * masked. If it differs from the identity of the recipient's last verified send, the number has another owner, or another installation of
+ * WhatsApp.
  */
 export async function recordIdentity({ sql }: Database, sendId: string, identityHash: string): Promise<void> {
   await sql.execute`
     insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
     select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(${verifiedIdentity(Prisma.sql`s`)} <> ${identityHash}::text, false)
-    from (select * from sends where id = ${sendId}::uuid limit 1) s
-    join applications p on p.id = s.application_id and p.identity_check <> 'off'
+    from sends s join applications p on p.id = s.application_id and p.identity_check <> 'off'
+    where s.id = ${sendId}::uuid and s.recipient not like ${`%${MASKED}%`}
+    -- Waits for an erasure of the recipient in progress, which masks the number.
+    for share of s
     on conflict (send_id) do nothing`;
 }
 
