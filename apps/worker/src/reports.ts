@@ -4,7 +4,6 @@ import {
   findFailedAttempt,
   foldReceipts,
   hasArrived,
-  isMasked,
   isSenderFailure,
   isUndelivered,
   NO_COUNTRY,
@@ -136,9 +135,7 @@ async function recordReport(
   { send, outcomes, receipts }: ReportedSend,
   { receipt: { identityHash, failure }, attempt }: ReportedReceipt,
 ): Promise<void> {
-  // An erased recipient's identity stays forgotten.
-  if (identityHash !== undefined && !isMasked(send.recipient))
-    await recordIdentity(context.database, send.id, identityHash);
+  if (identityHash !== undefined) await recordIdentity(context.database, send.id, identityHash);
   const { number, senderId, startedAt } = attempt;
   if (failure === null || senderId === null || isUndelivered(outcomes.get(number))) return;
   if (receipts.some((other) => other.attempt.number === number && hasArrived(other.receipt))) return;
@@ -175,7 +172,8 @@ async function recordApplied(
     const span = { kind: SpanKind.CONSUMER, parent: send.traceparent, startTime, attributes };
     recordSpan('apply receipt', span);
   }
-  if (status !== 'failed' && senderId !== null)
+  // Meta reports messages as sent that it then does not deliver.
+  if (hasArrived(receipt) && senderId !== null)
     await recordSenderSuccess(context, { senderId, startedAt, source: 'receipt' }, send);
 }
 

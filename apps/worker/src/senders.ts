@@ -68,6 +68,7 @@ export async function recordSenderFailure(
   // which the provider still accepts some messages.
   const widest = kinds.at(-1) as BlockKind;
   const message = { ...signal, sendId: send.id };
+  let isReported = false;
   for (const kind of kinds) {
     const block = await changeBlock(database, senderId, kind, async (last, now) => {
       const next = afterFailure(kind, last, now, signal, failure);
@@ -75,8 +76,9 @@ export async function recordSenderFailure(
       const isCleared = next?.cause === 'fault' && (await isSuperseded(database, senderId, widest, message));
       return isCleared ? null : next;
     });
-    // Many sends meet the same failure at once. Only the send that starts the narrowest block raises the alert.
-    if (block !== null && kind === kinds[0]) report(context, { senderId, ...signal }, send, failure);
+    // Many sends meet the same failure at once. Only a send that starts a block raises the alert, once.
+    if (block !== null && !isReported) report(context, { senderId, ...signal }, send, failure);
+    isReported ||= block !== null;
   }
 }
 

@@ -368,6 +368,25 @@ describe('an accepted message that a receipt reports as failed', () => {
     await t.sql('truncate provider_reports, sender_blocks');
   });
 
+  it('counts as a failure in a row, even if the message was reported as sent before', async () => {
+    await only(first);
+    const failures = () =>
+      t.sql(`select failures from sender_blocks where cause = 'fault' and subject = $1`, [first.id]);
+    for (const expected of [1, 2]) {
+      t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+      const id = await t.send(await t.newCaller());
+      await t.until(id, 'sent');
+      await t.simulator.postReceipt({ messageId: await t.messageId(id), status: 'sent' });
+      await until(
+        'an applied receipt',
+        async () => (await t.sql('select from provider_reports')).length === 0,
+      );
+      await failAccepted(id, 131048);
+      expect(await failures()).toEqual([{ failures: expected }]);
+      await t.endBlocks();
+    }
+  });
+
   it.each([
     ['its own delivery', 0],
     ['the delivery of a message that was started later', 1],
@@ -559,6 +578,20 @@ describe('a block of a business account', () => {
     expect(await failures(own)).toEqual([{ failures: 1 }]);
     expect(await failures(shared)).toEqual([{ failures: 0 }]);
   });
+});
+
+it('a block of a business account is reported even if its sender is already blocked', async () => {
+  const { context } = t;
+  const sender = await buildSender(t.database, { businessAccountId: '34' });
+  const send = { id: newId(), locale: 'en', country: 'BR' } as Send;
+  const message = { senderId: sender.id, startedAt: new Date(), source: 'answer' } as const;
+  const reported = (scope: string) => t.count('onecode_sender_failures_total', { scope });
+  const before = [await reported('token'), await reported('business')];
+  const fail = (scope: 'token' | 'business') =>
+    recordSenderFailure(context, message, send, { kind: 'config', scope, errorCode: 1, reason: 'a test' });
+  await fail('token');
+  for (let n = 0; n < 2; n++) await fail('business');
+  expect([await reported('token'), await reported('business')]).toEqual(before.map((count) => count + 1));
 });
 
 describe('openSender', () => {
