@@ -71,7 +71,12 @@ describe('a change in a webhook', () => {
     await changeAccount({ condition: 'restricted' });
     await until('a pause', async () => (await pauses()).length === 1);
     expect(await pauses()).toMatchObject([
-      { cause: 'provider', source: 'provider', reason: expect.stringContaining('restricted'), until: null },
+      {
+        cause: 'provider',
+        source: 'provider',
+        reason: expect.stringContaining('ACCOUNT_RESTRICTION'),
+        until: null,
+      },
     ]);
     expect(await pauses(twin)).toHaveLength(1);
     expect(await pauses(other)).toEqual([]);
@@ -383,13 +388,8 @@ describe('a read of a sender from the provider', () => {
   });
 
   it('blocks a disconnected business account until it is connected again', async () => {
-    const report = (disconnection: string | null, at: number) =>
-      applyProviderReport(
-        t.database,
-        ACCOUNT,
-        { businessAccount: { disconnection } },
-        new Date(Date.now() + at),
-      );
+    const report = (refusal: string | null, at: number) =>
+      applyProviderReport(t.database, ACCOUNT, { businessAccount: { refusal } }, new Date(Date.now() + at));
     await report('ACCOUNT_OFFBOARDED', 1_000);
     expect(await blocks()).toEqual([{ onlyFor: '', source: 'provider' }]);
     await report(null, 2_000);

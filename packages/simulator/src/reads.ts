@@ -44,8 +44,7 @@ function read(business: Business, request: Request, id: string): Answer {
   if (account === null && edge !== undefined) return unknownObject('get', id);
   if (account === null)
     return fieldsOf(request, 'WhatsAppBusinessPhoneNumber', id, senderFields(business, business.sender(id)));
-  if (edge === undefined)
-    return fieldsOf(request, 'WhatsAppBusinessAccount', id, accountFields(business, account));
+  if (edge === undefined) return fieldsOf(request, 'WhatsAppBusinessAccount', id, accountFields(business));
   if (edge === 'subscribed_apps')
     return { data: account.subscribed ? [{ whatsapp_business_api_data: APP }] : [] };
   if (edge === 'phone_numbers') {
@@ -120,11 +119,8 @@ function listedFields(sender: SenderProfile) {
 }
 
 /** Source: Meta's OpenAPI, `WhatsAppBusinessAccount`. */
-function accountFields({ portfolio }: Business, { accountReviewStatus }: BusinessAccountProfile) {
-  return {
-    account_review_status: accountReviewStatus,
-    business_verification_status: portfolio.verificationStatus,
-  };
+function accountFields({ portfolio }: Business) {
+  return { business_verification_status: portfolio.verificationStatus };
 }
 
 /** Returns one language of a template. Source: Meta's OpenAPI, `/{WABA-ID}/message_templates`. */

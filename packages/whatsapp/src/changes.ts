@@ -1,5 +1,4 @@
 import {
-  BLOCKING_RESTRICTION,
   messagingLimitName,
   SENDER_PATTERNS,
   type ProviderChange,
@@ -48,7 +47,7 @@ function reportOf(field: unknown, value: Record<string, unknown>): ProviderRepor
     case 'account_update':
       return accountReport(value);
     case 'account_review_update':
-      return { businessAccount: { review: word(value['decision']) } };
+      return alertReport(field, null, value);
     case 'account_alerts':
       return accountAlert(members(value['alert_info']));
     case 'security':
@@ -91,29 +90,37 @@ function limitOf(value: Record<string, unknown>): string | undefined {
 }
 
 function accountReport(value: Record<string, unknown>): ProviderReport | null {
-  switch (value['event']) {
+  const alert = eventAlert(value);
+  const event = word(value['event']);
+  const isRefused = isRefusedAfter(value);
+  if (alert === null || event === undefined || isRefused === undefined) return alert;
+  return { ...alert, businessAccount: { refusal: isRefused ? event : null } };
+}
+
+/** Returns whether Meta refuses a business account's messages after an event; undefined if the event does not concern this. */
+function isRefusedAfter({ event, ban_info: ban, restriction_info: restrictions }: Record<string, unknown>) {
+  switch (event) {
     case 'DISABLED_UPDATE':
-      return { businessAccount: { ban: word(members(value['ban_info'])['waba_ban_state']) } };
-    case 'ACCOUNT_RESTRICTION': {
-      // Lists all current restrictions.
-      const types = objects(value['restriction_info']).map(({ restriction_type: type }) => type);
-      return {
-        businessAccount: { restriction: types.includes(BLOCKING_RESTRICTION) ? BLOCKING_RESTRICTION : null },
-      };
-    }
+      // The other states announce a ban or end it.
+      return members(ban)['waba_ban_state'] === 'DISABLE';
+    case 'ACCOUNT_RESTRICTION':
+      // The event lists all current restrictions. Only this one applies to codes.
+      return objects(restrictions).some(
+        ({ restriction_type: type }) => type === 'RESTRICTED_BIZ_INITIATED_MESSAGING',
+      );
     case 'ACCOUNT_DELETED':
     // The owner of a number that is also in the WhatsApp Business app can disconnect and connect it in that app.
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
-      return { businessAccount: { disconnection: value['event'] } };
+      return true;
     case 'ACCOUNT_RECONNECTED':
-      return { businessAccount: { disconnection: null } };
+      return false;
     default:
-      return eventAlert(value);
+      return undefined;
   }
 }
 
-/** Returns an event that has no effect on Onecode as an alert. */
+/** Returns an event with its texts as an alert. */
 const eventAlert = ({ event, waba_info: _account, ...others }: Record<string, unknown>) =>
   alertReport(event, null, others);
 

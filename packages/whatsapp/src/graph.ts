@@ -1,7 +1,6 @@
 import {
   SENDER_THROUGHPUT,
   THROUGHPUT_ON_BUSINESS_APP,
-  type BusinessAccountValues,
   type CanSend,
   type NumberValues,
   type ReadPart,
@@ -21,7 +20,6 @@ const NUMBER_FIELDS =
   'health_status,quality_rating,throughput,status,is_on_biz_app,whatsapp_business_manager_messaging_limit';
 const LISTED_NUMBER_FIELDS =
   'id,display_phone_number,verified_name,quality_rating,status,throughput,is_on_biz_app';
-const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
 
@@ -52,13 +50,13 @@ export async function readSender(call: GraphCall, sender: ReadSender): Promise<S
     return { businessAccountId, portfolioId, number, businessAccount: {}, templates: null, failures };
   }
   const [accountRead, subscriptionRead, templatesRead] = await Promise.all([
-    call(sender.token, businessAccountId, { query: { fields: ACCOUNT_FIELDS } }),
+    call(sender.token, businessAccountId, { query: { fields: 'business_verification_status' } }),
     isSubscribed(call, { ...sender, businessAccountId }, token?.appId ?? null),
     readTemplates(call, { ...sender, businessAccountId }),
   ]);
-  const account = valueOf('businessAccount', accountRead);
+  const account = valueOf('businessAccount', accountRead) ?? {};
   const businessAccount = {
-    ...(account && accountValues(account)),
+    verification: word(account['business_verification_status'])?.toUpperCase(),
     isSubscribed: valueOf('subscription', subscriptionRead),
   };
   const templates = valueOf('templates', templatesRead) ?? null;
@@ -178,11 +176,6 @@ function numberValues(node: Record<string, unknown>): Reported<NumberValues> {
     canSend: canSendOf(node),
   };
 }
-
-const accountValues = (account: Record<string, unknown>): Reported<BusinessAccountValues> => ({
-  review: word(account['account_review_status']),
-  verification: word(account['business_verification_status'])?.toUpperCase(),
-});
 
 /** A number of a business account. Texts that Meta does not report are empty. */
 export interface FoundNumber {

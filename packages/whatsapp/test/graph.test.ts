@@ -57,7 +57,7 @@ describe('readSender', () => {
     const answers: Record<string, object> = {
       [SENDER.phoneNumberId]: number,
       debug_token: { data: { app_id: '6', is_valid: true, scopes: ['a', 7], expires_at: 9 } },
-      [ACCOUNT]: { account_review_status: 'APPROVED', business_verification_status: 'verified' },
+      [ACCOUNT]: { business_verification_status: 'verified' },
       [`${ACCOUNT}/subscribed_apps`]: { data: [{ whatsapp_business_api_data: { id: '6' } }] },
     };
     const pageOf = (query: URLSearchParams) =>

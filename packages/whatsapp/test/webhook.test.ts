@@ -508,36 +508,30 @@ describe('changes', () => {
       });
     });
 
-    const ban = { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } };
-    it.each<[string, Record<string, unknown>, object]>([
-      ['account_update', ban, { ban: 'DISABLE' }],
-      ['account_update', { event: 'ACCOUNT_DELETED' }, { disconnection: 'ACCOUNT_DELETED' }],
-      ['account_update', { event: 'ACCOUNT_OFFBOARDED' }, { disconnection: 'ACCOUNT_OFFBOARDED' }],
-      ['account_update', { event: 'PARTNER_REMOVED' }, { disconnection: 'PARTNER_REMOVED' }],
-      ['account_update', { event: 'ACCOUNT_RECONNECTED' }, { disconnection: null }],
-      ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restriction: null }],
+    const banState = (state: string) => ({ event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: state } });
+    const restrictions = (...types: string[]) => ({
+      event: 'ACCOUNT_RESTRICTION',
+      restriction_info: types.map((type) => ({ restriction_type: type, expiration: '1748540794' })),
+    });
+    it.each<[{ event: string }, refusal: string | null]>([
+      [banState('DISABLE'), 'DISABLED_UPDATE'],
+      [banState('SCHEDULE_FOR_DISABLE'), null],
+      [banState('REINSTATE'), null],
+      [{ event: 'ACCOUNT_DELETED' }, 'ACCOUNT_DELETED'],
+      [{ event: 'ACCOUNT_OFFBOARDED' }, 'ACCOUNT_OFFBOARDED'],
+      [{ event: 'PARTNER_REMOVED' }, 'PARTNER_REMOVED'],
+      [{ event: 'ACCOUNT_RECONNECTED' }, null],
+      [restrictions(), null],
+      [restrictions('RESTRICTED_ADD_PHONE_NUMBER_ACTION'), null],
       [
-        'account_update',
-        {
-          event: 'ACCOUNT_RESTRICTION',
-          restriction_info: [{ restriction_type: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION' }],
-        },
-        { restriction: null },
+        restrictions('RESTRICTED_ADD_PHONE_NUMBER_ACTION', 'RESTRICTED_BIZ_INITIATED_MESSAGING'),
+        'ACCOUNT_RESTRICTION',
       ],
-      [
-        'account_update',
-        {
-          event: 'ACCOUNT_RESTRICTION',
-          restriction_info: [
-            { restriction_type: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION' },
-            { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: '1748540794' },
-          ],
-        },
-        { restriction: 'RESTRICTED_BIZ_INITIATED_MESSAGING' },
-      ],
-      ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
-    ])('returns values of a business account: %s %j', (field, value, values) => {
-      expect(reportOf(field, value)).toEqual({ businessAccount: values });
+    ])('returns whether Meta refuses the messages of a business account: %j', (value, refusal) => {
+      expect(reportOf('account_update', value)).toMatchObject({
+        businessAccount: { refusal },
+        alert: { type: value.event },
+      });
     });
 
     it.each<[string, Record<string, unknown>, object]>([
@@ -579,6 +573,11 @@ describe('changes', () => {
         { alert_info: { alert_status: 'NONE', alert_type: 'OBA_REJECTED', alert_description: 'Over.' } },
         { type: 'OBA_REJECTED', severity: null, detail: 'status: NONE, detail: Over.' },
       ],
+      [
+        'account_review_update',
+        { decision: 'REJECTED' },
+        { type: 'account_review_update', severity: null, detail: 'decision: REJECTED' },
+      ],
       ['security', { event: 'PIN_CHANGED' }, { type: 'PIN_CHANGED', severity: null, detail: null }],
     ])('returns an alert of a business account: %s %j', (field, value, alert) => {
       expect(reportOf(field, value)).toEqual({ alert });
@@ -605,8 +604,8 @@ describe('changes', () => {
       expect(reported('webhook.phone-quality.json')).toMatchObject([
         { alert: { type: 'THROUGHPUT_UPGRADE' } },
       ]);
-      expect(reported('webhook.account-update.restriction.json')).toEqual([
-        { businessAccount: { restriction: 'RESTRICTED_BIZ_INITIATED_MESSAGING' } },
+      expect(reported('webhook.account-update.restriction.json')).toMatchObject([
+        { businessAccount: { refusal: 'ACCOUNT_RESTRICTION' }, alert: { type: 'ACCOUNT_RESTRICTION' } },
       ]);
     });
   });

@@ -229,7 +229,7 @@ function numberConnected({ number, businessAccount }: PreflightInput): Found | n
   if (status === undefined) return null;
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
   const block = senderBlock(number, businessAccount);
-  if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
+  if (block !== null) return bad('number_blocked', { why: block.replace(/\.$/, '') });
   return hasLowQuality(number) ? bad('number_quality') : fine();
 }
 

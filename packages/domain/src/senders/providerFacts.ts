@@ -52,19 +52,14 @@ export interface NumberValues {
 export const THROUGHPUT_ON_BUSINESS_APP = 20;
 
 export interface BusinessAccountValues {
-  /** `DISABLE`, `SCHEDULE_FOR_DISABLE` or `REINSTATE`. */
-  ban: string;
-  /** `BLOCKING_RESTRICTION` while the business account is restricted; otherwise null. */
-  restriction: string | null;
-  /** The event that deleted the business account or disconnected it from our app; null after it was connected again. */
-  disconnection: string | null;
-  review: string;
+  /** The event that banned, restricted, deleted or disconnected it; null after an event that ended such a state. */
+  refusal: string | null;
   verification: string;
   /** Whether our app receives its webhooks. */
   isSubscribed: boolean;
 }
 
-/** A report about a business account that has no effect on Onecode, in the provider's words, such as an alert or a violation. */
+/** What the provider reported about a business account, in its words, such as an alert or a violation. Onecode only shows it. */
 export interface BusinessAccountAlert {
   type: string;
   severity: string | null;
@@ -133,31 +128,18 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
   return null;
 }
 
-/** The restriction that applies to codes; restrictions of other kinds do not. */
-export const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
-
 /**
- * Returns why the provider would reject a sender, according to the known facts about its number and business account, with the provider's
- * word for it; null if no fact indicates a rejection.
+ * Returns the provider's word for why it would reject all messages of a sender, according to the known facts about its number and business
+ * account; null if no fact indicates a rejection.
  */
 export function senderBlock(
   { canSend }: Facts<NumberValues>,
-  { ban, disconnection, restriction }: Facts<BusinessAccountValues>,
-): { reason: string; word: string } | null {
-  // If a read finds that the number can send, an earlier state has ended, although no webhook reported it.
-  const current = (fact: Fact<string | null> | undefined): string | null => {
-    const hasEnded = fact && canSend && canSend.value.can !== 'BLOCKED' && canSend.at > fact.at;
-    return hasEnded ? null : (fact?.value ?? null);
-  };
-  const [banned, disconnected, restricted] = [current(ban), current(disconnection), current(restriction)];
-  if (banned === 'DISABLE') return { reason: 'Meta has disabled the business account.', word: banned };
-  if (disconnected !== null)
-    return { reason: `Meta has disconnected the business account: ${disconnected}.`, word: disconnected };
-  if (restricted !== null)
-    return { reason: `Meta has restricted the business account: ${restricted}.`, word: restricted };
-  if (canSend?.value.can !== 'BLOCKED') return null;
-  const word = canSend.value.why ?? canSend.value.can;
-  return { reason: `Meta reports that it cannot send: ${word}`, word };
+  { refusal }: Facts<BusinessAccountValues>,
+): string | null {
+  if (canSend?.value.can === 'BLOCKED') return canSend.value.why ?? canSend.value.can;
+  // If a read finds that the number can send, an earlier refusal has ended, although no webhook reported it.
+  const hasEnded = canSend !== undefined && refusal !== undefined && canSend.at > refusal.at;
+  return hasEnded ? null : (refusal?.value ?? null);
 }
 
 /** Returns the languages of a sender's messages by locale, in the provider's format. */

@@ -101,39 +101,31 @@ describe('senderBlock', () => {
     fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds);
 
   it.each<[string, Facts<NumberValues>, Facts<BusinessAccountValues>]>([
-    ['its account is disabled', {}, { ban: fact('DISABLE') }],
-    ['its account is restricted', {}, { restriction: fact('RESTRICTED_BIZ_INITIATED_MESSAGING') }],
-    ['its account was disconnected', {}, { disconnection: fact('ACCOUNT_OFFBOARDED') }],
+    ['its account was disconnected', {}, { refusal: fact('ACCOUNT_OFFBOARDED') }],
     ['a read reports that it may not send', { canSend: can('BLOCKED', 0) }, {}],
     [
       'its account was banned after the last read',
       { canSend: can('AVAILABLE', 4) },
-      { ban: fact('DISABLE', 5) },
+      { refusal: fact('DISABLED_UPDATE', 5) },
     ],
     [
       'its account was banned at the time of the last read',
       { canSend: can('AVAILABLE', 5) },
-      { ban: fact('DISABLE', 5) },
+      { refusal: fact('DISABLED_UPDATE', 5) },
     ],
   ])('blocks a sender when %s', (_, number, account) => {
     expect(senderBlock(number, account)).not.toBeNull();
   });
 
   it.each<[string, Facts<BusinessAccountValues>]>([
-    ['was banned before', { ban: fact('REINSTATE') }],
-    ['was connected again', { disconnection: fact(null) }],
-    ['will be banned', { ban: fact('SCHEDULE_FOR_DISABLE') }],
-    ['has no restriction left', { restriction: fact(null) }],
+    ['was connected again', { refusal: fact(null) }],
     ['is unknown', {}],
   ])('does not block a sender when its account %s', (_, account) => {
     expect(senderBlock({}, account)).toBeNull();
   });
 
-  it.each<[string, Facts<BusinessAccountValues>]>([
-    ['disconnected', { disconnection: fact('PARTNER_REMOVED', 5) }],
-    ['restricted', { restriction: fact('RESTRICTED_BIZ_INITIATED_MESSAGING', 5) }],
-    ['banned', { ban: fact('DISABLE', 5) }],
-  ])('does not block a sender that can send after its account was %s', (_, account) => {
+  it('does not block a sender that can send after its account was banned', () => {
+    const account = { refusal: fact('DISABLED_UPDATE', 5) };
     expect(senderBlock({ canSend: can('AVAILABLE', 6) }, account)).toBeNull();
   });
 });

@@ -195,8 +195,9 @@ export async function syncProviderBlocks(connection: Connection, senderId: strin
   const { sql } = connection;
   const [known] = await listSenderKnowledge(connection, senderId);
   const { number, businessAccount, templates, englishTemplateLanguage } = known!;
-  const whole = senderBlock(number, businessAccount);
-  const blocks = [{ onlyFor: '', reason: whole?.reason ?? null }];
+  const word = senderBlock(number, businessAccount);
+  const reason = word === null ? null : `Meta reports that it cannot send: ${word}`;
+  const blocks = [{ onlyFor: '', reason }];
   for (const [locale, language] of Object.entries(templateLanguages(englishTemplateLanguage))) {
     const facts = templates.find((template) => template.language === language)?.facts ?? {};
     blocks.push({ onlyFor: locale, reason: templateBlock(facts) });

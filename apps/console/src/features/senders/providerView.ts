@@ -49,9 +49,7 @@ function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
     ['status', number.status],
     ['messagingLimit', number.messagingLimit],
     ['throughputLevel', number.throughputLevel],
-    ['review', businessAccount.review],
     ['verification', businessAccount.verification],
-    ['ban', businessAccount.ban],
   ] as const;
   return [
     ...reported.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact, sentence: null }])),

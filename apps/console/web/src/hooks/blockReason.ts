@@ -4,9 +4,6 @@ import { useErrorText } from './errorText.js';
 
 /** Onecode's own reasons for a block. All other reasons are texts of the provider's error codes, or text that the provider sent. */
 const SENTENCES = [
-  ['disabled', /^Meta has disabled the business account\.$/],
-  ['disconnected', /^Meta has disconnected the business account: (.*?)\.?$/],
-  ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
   ['blocked', /^Meta reports that it cannot send: (.*)$/],
   ['category', /^category (.*)$/],
   ['unreadableToken', /^the sender’s token cannot be decrypted$/],
