@@ -47,14 +47,11 @@ export function secondsOf(value: unknown): number | null {
   return /^\d{1,12}$/.test(text) ? Number(text) : null;
 }
 
-/** 2009-01-01. WhatsApp did not exist before that day. */
-const EARLIEST_SECONDS = 1_230_768_000;
 const CLOCK_SKEW_SECONDS = 300;
 
-/** Returns the time of a webhook's `timestamp`, in whole seconds; the current time if it is missing or impossible. */
+/** Returns the time of a webhook's `timestamp`, in whole seconds; the current time if it is missing or in the future. */
 export function timeOf(timestamp: unknown): Date {
   const now = Date.now();
-  const seconds = secondsOf(timestamp) ?? 0;
-  const isPossible = seconds >= EARLIEST_SECONDS && seconds <= now / 1000 + CLOCK_SKEW_SECONDS;
-  return new Date(isPossible ? seconds * 1000 : now);
+  const seconds = secondsOf(timestamp);
+  return new Date(seconds !== null && seconds <= now / 1000 + CLOCK_SKEW_SECONDS ? seconds * 1000 : now);
 }

@@ -154,7 +154,7 @@ describe('receipts', () => {
       expect(parseOne({ timestamp: 1763629203 })?.occurredAt).toEqual(new Date(1763629203000));
     });
 
-    it.each<unknown>([undefined, null, '', '0', '1.5', '1763629203000', 1e300, {}, { toString: 1 }])(
+    it.each<unknown>([undefined, null, '', '1.5', '1763629203000', 1e300, {}, { toString: 1 }])(
       'is the current time if the timestamp is %j',
       (timestamp) => {
         const before = Date.now();
@@ -270,7 +270,7 @@ describe('receipts', () => {
         fc.property(fc.oneof(fc.jsonValue(), almostPost), (body) => {
           for (const { messageId, occurredAt, failure, status } of parse(body)) {
             expect(messageId).not.toContain('\u0000');
-            expect(occurredAt.toISOString()).toMatch(/^20\d\d-/);
+            expect(occurredAt.toISOString()).toMatch(/^(19|20)\d\d-/);
             expect(failure !== null).toBe(status === 'failed');
           }
         }),
