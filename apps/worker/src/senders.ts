@@ -67,13 +67,12 @@ export async function recordSenderFailure(
   // The widest scope decides: if the business account or portfolio delivers, it is not at fault. This is not checked for a limit, during
   // which the provider still accepts some messages.
   const widest = kinds.at(-1) as BlockKind;
-  const message = { ...signal, sendId: send.id };
   let isReported = false;
   for (const kind of kinds) {
     const block = await changeBlock(database, senderId, kind, async (last, now) => {
       const next = afterFailure(kind, last, now, signal, failure);
       // Looked up only for the first of many failures, because the look-up may read many attempts.
-      const isCleared = next?.cause === 'fault' && (await isSuperseded(database, senderId, widest, message));
+      const isCleared = next?.cause === 'fault' && (await isSuperseded(database, senderId, widest, signal));
       return isCleared ? null : next;
     });
     // Many sends meet the same failure at once. Only a send that starts a block raises the alert, once.

@@ -62,7 +62,7 @@ async function writeBlock(
 /**
  * Returns whether a newer success shows that a failure is over: the provider accepted a message that meets these conditions.
  *
- * - It was started at the same time or later, and belongs to this or a later send.
+ * - It was started at the same time or later.
  * - It is from this sender or, depending on the scope, from one with the same business account or portfolio.
  * - If a receipt reported the failure, the message was delivered. Then no other sender that an account owns counts: the account could forge
  *   its receipts.
@@ -73,7 +73,7 @@ export async function isSuperseded(
   { sql }: Database,
   senderId: string,
   { scope, onlyFor }: Pick<BlockKind, 'scope' | 'onlyFor'>,
-  { sendId, startedAt, source }: Signal & { sendId: string },
+  { startedAt, source }: Signal,
 ): Promise<boolean> {
   const [{ is }] = await sql.query<[{ is: boolean }]>`
     select exists (
@@ -82,10 +82,8 @@ export async function isSuperseded(
         and (r.id = o.id or r.account_id is null or ${source} = 'answer')
       cross join lateral (
         select from attempts a cross join lateral (select * from sends where id = a.send_id limit 1) s
-        -- A call ends after it has started, so this range of the index has all calls that have started since. "is true" prevents the use of
-        -- the primary key.
-        where a.sender_id = r.id and a.outcome = 'accepted' and a.finished_at >= ${startedAt}
-          and a.started_at >= ${startedAt} and (a.send_id >= ${sendId}::uuid) is true
+        -- A call ends after it has started, so this range of the index has all calls that have started since.
+        where a.sender_id = r.id and a.outcome = 'accepted' and a.finished_at >= ${startedAt} and a.started_at >= ${startedAt}
           and ${onlyFor} in ('', s.locale, s.country)
           and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null)
         order by a.finished_at limit 1
