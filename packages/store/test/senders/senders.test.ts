@@ -407,6 +407,22 @@ describe('isSuperseded', () => {
     expect(await is('receipt')).toBe(true);
   });
 
+  it('returns true after a later message of an older send', async () => {
+    const sender = await buildSender(store.database);
+    const older = await accepted(sender, -10);
+    const faulty = await accepted(sender, 0);
+    await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
+    const about = { scope: 'sender', onlyFor: '' } as const;
+    const is = () => isSuperseded(store.database, sender.id, about, { ...faulty, source: 'answer' });
+    expect(await is()).toBe(false);
+    await insertAttempt(older.sendId, {
+      senderId: sender.id,
+      number: 2,
+      startedAt: new Date(faulty.startedAt.getTime() + 10),
+    });
+    expect(await is()).toBe(true);
+  });
+
   it('compares only messages of the senders in the scope, in the language or to the country', async () => {
     const [sender, twin] = [
       await buildSender(store.database, { businessAccountId: '11' }),
