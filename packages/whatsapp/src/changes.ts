@@ -1,5 +1,4 @@
 import {
-  messagingLimitName,
   SENDER_PATTERNS,
   type ProviderChange,
   type ProviderReport,
@@ -82,10 +81,11 @@ function statusValues(value: Record<string, unknown>): Reported<TemplateValues> 
   };
 }
 
-/** Returns the messaging limit, which Meta reports by name or as a number. */
+/** Returns the name of the messaging limit. Meta reports it by name or as a number, where -1 is unlimited. */
 function limitOf(value: Record<string, unknown>): string | undefined {
   const most = value['max_daily_conversations_per_business'] ?? value['current_limit'];
-  if (typeof most === 'number') return messagingLimitName(most) ?? undefined;
+  if (most === -1) return 'TIER_UNLIMITED';
+  if (typeof most === 'number') return most % 1_000 === 0 ? `TIER_${most / 1_000}K` : `TIER_${most}`;
   return typeof most === 'string' && /^TIER_\w+$/.test(most) ? most : undefined;
 }
 

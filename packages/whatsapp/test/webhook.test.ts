@@ -491,7 +491,12 @@ describe('changes', () => {
         { max_daily_conversations_per_business: -1 },
         { messagingLimit: 'TIER_UNLIMITED' },
       ],
-      ['business_capability_update', { max_daily_conversations_per_business: 777 }, {}],
+      [
+        'business_capability_update',
+        { max_daily_conversations_per_business: 10_000 },
+        { messagingLimit: 'TIER_10K' },
+      ],
+      ['business_capability_update', {}, {}],
     ])('returns the messaging limit of all numbers: %s %j', (field, value, values) => {
       expect(reportOf(field, value)).toEqual({ numbers: values });
     });

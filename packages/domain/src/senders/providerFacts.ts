@@ -147,26 +147,14 @@ export function templateLanguages(englishTemplateLanguage: 'en' | 'en_US'): Reco
   return { 'pt-BR': 'pt_BR', en: englishTemplateLanguage };
 }
 
-/** People in 24 hours, by the provider's name of the limit. Source: Meta, "Messaging limits" (portfolio limits, October 2025). */
-const MESSAGING_LIMITS: Readonly<Record<string, number>> = {
-  TIER_50: 50,
-  TIER_250: 250,
-  TIER_1K: 1_000,
-  TIER_2K: 2_000,
-  TIER_10K: 10_000,
-  TIER_100K: 100_000,
-  TIER_UNLIMITED: Infinity,
-};
-
-/** Returns how many people may be messaged in 24 hours, or null for an unknown limit. */
+/**
+ * Returns how many people may be messaged in 24 hours, from the provider's name of the limit, such as `TIER_2K`; null for an unknown name.
+ * Source: Meta, "Messaging limits" (portfolio limits, October 2025).
+ */
 export function parseMessagingLimit(name: string | undefined): number | null {
-  return name === undefined ? null : (MESSAGING_LIMITS[name] ?? null);
-}
-
-/** Returns the name of a limit that is given as a number, where -1 is unlimited; null for an unknown limit. */
-export function messagingLimitName(most: number): string | null {
-  if (most === -1) return 'TIER_UNLIMITED';
-  return Object.entries(MESSAGING_LIMITS).find(([, limit]) => limit === most)?.[0] ?? null;
+  if (name === 'TIER_UNLIMITED') return Infinity;
+  const [, digits, thousands] = /^TIER_([0-9]{1,9})(K?)$/.exec(name ?? '') ?? [];
+  return digits === undefined ? null : Number(digits) * (thousands === 'K' ? 1_000 : 1);
 }
 
 /** The provider's reports about a sender, its business account and its template, with their age. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import {
   mergeFacts,
-  messagingLimitName,
   parseMessagingLimit,
   senderBlock,
   templateBlock,
@@ -133,18 +132,11 @@ describe('senderBlock', () => {
 describe('messaging limits', () => {
   it.each([
     ['TIER_250', 250],
+    ['TIER_100K', 100_000],
     ['TIER_UNLIMITED', Infinity],
     ['TIER_NEW', null],
     [undefined, null],
   ])('parseMessagingLimit(%s) returns %s', (name, most) => {
     expect(parseMessagingLimit(name)).toBe(most);
-  });
-
-  it.each([
-    [100_000, 'TIER_100K'],
-    [-1, 'TIER_UNLIMITED'],
-    [777, null],
-  ])('messagingLimitName(%s) returns %s', (most, name) => {
-    expect(messagingLimitName(most)).toBe(name);
   });
 });
