@@ -130,16 +130,14 @@ export function templateBlock({ status, category, reason }: Facts<TemplateValues
 
 /**
  * Returns the provider's word for why it would reject all messages of a sender, according to the known facts about its number and business
- * account; null if no fact indicates a rejection.
+ * account; null if no fact indicates a rejection. The newer report counts: a read or an event may be the first to show that a state has ended.
  */
 export function senderBlock(
   { canSend }: Facts<NumberValues>,
   { refusal }: Facts<BusinessAccountValues>,
 ): string | null {
-  if (canSend?.value.can === 'BLOCKED') return canSend.value.why ?? canSend.value.can;
-  // If a read finds that the number can send, an earlier refusal has ended, although no webhook reported it.
-  const hasEnded = canSend !== undefined && refusal !== undefined && canSend.at > refusal.at;
-  return hasEnded ? null : (refusal?.value ?? null);
+  if (refusal !== undefined && (canSend === undefined || refusal.at >= canSend.at)) return refusal.value;
+  return canSend?.value.can === 'BLOCKED' ? (canSend.value.why ?? canSend.value.can) : null;
 }
 
 /** Returns the languages of a sender's messages by locale, in the provider's format. */

@@ -127,6 +127,11 @@ describe('senderBlock', () => {
     const account = { refusal: fact('DISABLED_UPDATE', 5) };
     expect(senderBlock({ canSend: can('AVAILABLE', 6) }, account)).toBeNull();
   });
+
+  it('does not block a sender when an event ends the state that a read found', () => {
+    expect(senderBlock({ canSend: can('BLOCKED', 5) }, { refusal: fact(null, 6) })).toBeNull();
+    expect(senderBlock({ canSend: can('BLOCKED', 5) }, { refusal: fact(null, 4) })).toBe('no payment method');
+  });
 });
 
 describe('messaging limits', () => {
