@@ -170,27 +170,26 @@ async function subscribe(call: GraphCall, options: SetupOptions, appId: string |
   return 'failure' in result ? refused(name, result) : step(name, 'done', 'subscribed');
 }
 
-/** Returns the template that the setup creates. Source: Meta, "Copy code button authentication templates". */
-const wantedTemplate = (codeValiditySeconds: number) => ({
+/** Returns the values of a template that fit the validity of codes. A footer has whole minutes, and Meta accepts at most 15 minutes to live. */
+const fittingValues = (codeValiditySeconds: number) => ({
   category: CODE_CATEGORY,
-  // Meta accepts at most 15 minutes.
-  message_send_ttl_seconds: Math.min(codeValiditySeconds, 900),
-  components: [
-    { type: 'BODY', add_security_recommendation: true },
-    // In whole minutes: the checks report the difference from other validities.
-    { type: 'FOOTER', code_expiration_minutes: Math.max(1, Math.floor(codeValiditySeconds / 60)) },
-    { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
-  ],
+  ttlSeconds: Math.min(codeValiditySeconds, 900),
+  codeExpirationMinutes: Math.max(1, Math.floor(codeValiditySeconds / 60)),
 });
 
-/** Results of the preflight that a change of the template corrects. */
-const CORRECTABLE: ReadonlySet<string> = new Set<PreflightResult['name']>([
-  'template_category',
-  'template_button',
-  'ttl_too_long',
-  'ttl_unknown',
-  'footer_differs',
-]);
+/** Returns the template that the setup creates. Source: Meta, "Copy code button authentication templates". */
+function wantedTemplate(codeValiditySeconds: number) {
+  const { category, ttlSeconds, codeExpirationMinutes } = fittingValues(codeValiditySeconds);
+  return {
+    category,
+    message_send_ttl_seconds: ttlSeconds,
+    components: [
+      { type: 'BODY', add_security_recommendation: true },
+      { type: 'FOOTER', code_expiration_minutes: codeExpirationMinutes },
+      { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
+    ],
+  };
+}
 
 /** A template of the setup in one language. */
 interface ProvidedTemplate {
@@ -210,7 +209,7 @@ async function provideTemplate(
 ): Promise<ProvidedTemplate> {
   const { token, businessAccountId, template: name, codeValiditySeconds, isDryRun } = options;
   const before = templates.find((template) => template.language === language);
-  const change = planChange(options, language, before);
+  const change = planChange(options, before);
   if (change === null || isDryRun) return { language, change, refusal: null };
   const wanted = wantedTemplate(codeValiditySeconds);
   const result = await (before?.id == null
@@ -221,17 +220,20 @@ async function provideTemplate(
 
 /** Returns the change that a template needs and that the options allow; null for none. @param found what Meta has in this language */
 function planChange(
-  options: SetupOptions,
-  language: string,
+  { mayChangeTemplates, codeValiditySeconds }: SetupOptions,
   found: ReadTemplate | undefined,
 ): ProvidedTemplate['change'] {
   if (found === undefined) return 'create';
   // A change would replace the template's button, which names an app.
-  if (!options.mayChangeTemplates || found.id === null || found.hasAppButton) return null;
-  const isCorrectable = ({ name }: PreflightResult): boolean =>
-    // A footer has whole minutes, so it would differ from any other validity again.
-    CORRECTABLE.has(name) && (name !== 'footer_differs' || options.codeValiditySeconds % 60 === 0);
-  return checkTemplate(options, language, { templates: [found] }).some(isCorrectable) ? 'change' : null;
+  if (!mayChangeTemplates || found.id === null || found.hasAppButton) return null;
+  const { category, ttlSeconds, codeExpirationMinutes, hasCodeButton } = found.values;
+  const wanted = fittingValues(codeValiditySeconds);
+  const fits =
+    hasCodeButton === true &&
+    category === wanted.category &&
+    codeExpirationMinutes === wanted.codeExpirationMinutes &&
+    (ttlSeconds ?? Infinity) <= wanted.ttlSeconds;
+  return fits ? null : 'change';
 }
 
 /** Returns the results of the checks of one language. */
@@ -251,7 +253,7 @@ function templateStep(
   { language, change, refusal }: ProvidedTemplate,
   reading: SenderReading,
 ): SetupStep {
-  const { template, codeValiditySeconds: seconds, isDryRun } = options;
+  const { template, codeValiditySeconds, isDryRun } = options;
   const name = `template_${language}`;
   if (change !== null && isDryRun)
     return step(name, 'waiting', `would_${change}_template`, { template, language });
@@ -261,8 +263,7 @@ function templateStep(
   // All checks have the same reason.
   if (reading.templates === null) return checked(name, checkTemplate(options, language, reading).slice(0, 1));
   // Meta does not list a new template at once.
-  const values = { status: 'PENDING', ttlSeconds: seconds, codeExpirationMinutes: seconds / 60 };
-  const now = found ?? { language, values };
+  const now = found ?? { language, values: { status: 'PENDING', ...fittingValues(codeValiditySeconds) } };
   return checked(name, checkTemplate(options, language, { templates: [now] }), change !== null);
 }
 
