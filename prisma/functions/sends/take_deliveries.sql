@@ -20,8 +20,9 @@ declare
   v_wait constant interval := '250 milliseconds';
   v_now timestamptz;
   v_candidates uuid[];
-  -- The candidates that may be sent now, in the same order. This call has locked them.
+  -- The candidates that may be sent now, in the same order, and the others.
   v_sendable uuid[];
+  v_unsendable uuid[];
   v_turns uuid[];
   v_turns_at timestamptz;
 begin
@@ -33,28 +34,22 @@ begin
     where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
       -- New sends are left to their jobs at first.
       and (s.attempt_number > 0 or s.created_at <= v_now - interval '2 seconds')
-    order by s.due_at limit p_limit
+    order by s.due_at limit p_limit for no key update skip locked
   ));
 
-  v_sendable := array(
-    select s.id from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
-      select id from sends
-      -- "is true" prevents the use of other indexes, even in a plan made while there were few sends.
-      where id = u.id and (
-        mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
-        and is_worth_sending(created_at, expires_at, v_now + v_wait)
-      ) is true
-      -- Waiting for a locked row would delay every other claim.
-      for no key update skip locked
-    ) s
-    order by u.ordinal
-  );
+  select coalesce(array_agg(s.id order by u.ordinal) filter (where s.is_sendable), '{}'), array_agg(s.id) filter (where not s.is_sendable)
+  into v_sendable, v_unsendable
+  from unnest(v_candidates) with ordinality as u (id, ordinal) cross join lateral (
+    select id, mode = 'live' and phase in ('ready', 'backing_off') and verification = 'pending' and due_at <= v_now
+      and is_worth_sending(created_at, expires_at, v_now + v_wait) as is_sendable
+    -- Waiting for a locked row would delay every other claim.
+    from sends where id = u.id for no key update skip locked
+  ) s;
   if cardinality(v_sendable) > 0 then
     return query select * from claim_sends(v_sendable, v_now, v_now + v_wait, p_lease);
   end if;
-  if cardinality(v_sendable) < cardinality(v_candidates) then
-    return query
-      select s, null::integer from sends s where s.id = any (v_candidates) and s.id <> all (v_sendable) for no key update skip locked;
+  if v_unsendable is not null then
+    return query select s, null::integer from sends s where s.id = any (v_unsendable);
   end if;
 
   if p_ids is null and cardinality(v_sendable) < p_limit and exists (select from sends where is_waiting) then

@@ -66,8 +66,7 @@ export function simulateDelivery(send: Send, now: Date): Decision<DeliveryEnd> {
  *
  * - A send that is not due does not change.
  * - A call with an expired lease ends with an unknown outcome.
- * - A send with an active code was not claimed because its code is about to expire, or because another transaction locked its row for a
- *   moment. It waits for its account's turn, until its deadline.
+ * - A send with an active code was not claimed because its code is about to expire. It waits until its deadline.
  * - Any other send fails, including one in `giving_up`. If one of its messages may have been sent, it fails only after the time for that
  *   message's receipt.
  */
