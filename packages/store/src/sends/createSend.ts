@@ -51,17 +51,16 @@ const getCreator = oncePerClient((database: Database) => {
     batchSizeMax: ACCOUNTS_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
   });
-  /** Creates sends of one account, and tries again after a lost race, without other accounts. */
+  /** Creates sends of one account, and tries again after a lost race. */
   const createForAccount = async (sends: readonly NewSend[]): Promise<CreationDecision[]> => {
     const endsAt = performance.now() + RACES_MS_MAX;
-    let end = await create(sends);
-    for (let lostRaces = 1; end === 'lost'; lostRaces += 1) {
+    for (let lostRaces = 1; ; lostRaces += 1) {
+      const end = await create(sends);
+      if (end !== 'lost') return end;
       if (performance.now() > endsAt)
         throw new Error('could not create sends: other transactions keep the account locked');
       await pauseAfterLostRace(lostRaces);
-      [end = 'lost'] = await createSends(database, [sends]);
     }
-    return end;
   };
   /** Each account's batcher. If it is evicted while in use, the account's next batch may lose a race against the current one. */
   const batchers = new LRUCache<string, (send: NewSend) => Promise<CreationDecision>>({

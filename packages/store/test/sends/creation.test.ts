@@ -3,7 +3,8 @@ import { decideCreations, type NewSend } from '@onecode/domain';
 import { createApiKey, revokeApiKey, setSuspension } from '@onecode/store/accounts';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { createSend, type Creation } from '@onecode/store/sends';
-import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { OVERLAPPING_BATCHES_MAX } from '../../src/client/batcher.js';
 import { readCreations } from '../../src/sends/readCreations.js';
 import { writeCreations } from '../../src/sends/writeCreations.js';
 
@@ -32,6 +33,19 @@ describe('creations of locked accounts', () => {
     };
   }
 
+  /** Returns the database with a count of its reads. */
+  function countReads() {
+    const reads = { count: 0, active: 0, activeMax: 0 };
+    const { sql } = store.database;
+    const read = (async (...statement: Parameters<typeof sql.read>) => {
+      reads.count += 1;
+      reads.active += 1;
+      reads.activeMax = Math.max(reads.activeMax, reads.active);
+      return sql.read(...statement).finally(() => (reads.active -= 1));
+    }) as typeof sql.read;
+    return { reads, database: { ...store.database, sql: { ...sql, read } } };
+  }
+
   it('continue for other accounts, and for a locked account after the release', async () => {
     const held = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
     const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
@@ -52,12 +66,30 @@ describe('creations of locked accounts', () => {
   it('fail for an account that stays locked, and store nothing', async () => {
     const held = await buildCaller(store.database, 'live', unlimited);
     const hold = await lockAccounts([held]);
-    const ends = await Promise.allSettled(Array.from({ length: 50 }, () => create(held)));
+    const { database, reads } = countReads();
+    const ends = await Promise.allSettled(
+      Array.from({ length: 50 }, () => createSend(database, newSend(held))),
+    );
     await hold.release();
+    // The pauses grow, so there are about 40. Pauses of the first length would allow 300.
+    expect(reads.count).toBeLessThan(120);
     const message = 'could not create sends: other transactions keep the account locked';
     for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { message } });
     expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
     expect((await create(held)).outcome).toBe('created');
+  });
+
+  it('share batches when they are repeated for many locked accounts', async () => {
+    const held = await Promise.all(
+      Array.from({ length: 30 }, () => buildCaller(store.database, 'live', unlimited)),
+    );
+    const hold = await lockAccounts(held);
+    const { database, reads } = countReads();
+    const creations = held.map((caller) => createSend(database, newSend(caller)));
+    await until('repeated creations', async () => reads.count > 30);
+    await hold.release();
+    for (const { outcome } of await Promise.all(creations)) expect(outcome).toBe('created');
+    expect(reads.activeMax).toBeLessThanOrEqual(OVERLAPPING_BATCHES_MAX);
   });
 
   it('refuse a key that was revoked while they waited for the account', async () => {
