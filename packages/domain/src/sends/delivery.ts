@@ -10,6 +10,7 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
+import { verificationAt } from './verification.js';
 
 /** How many times a delivery is attempted, and the first step of its back-off. */
 export interface RetryPolicy {
@@ -32,8 +33,8 @@ export function acceptance(send: Send, now: Date, sentAt = now): SendChange {
 }
 
 /** Returns whether the code can still be verified. */
-export function isActive({ verification, expiresAt }: Send, now: Date): boolean {
-  return verification === 'pending' && now < expiresAt;
+export function isActive(send: Send, now: Date): boolean {
+  return verificationAt(send, now) === 'pending';
 }
 
 /** How a delivery of a send ended: the send failed for a reason, or one of these. */
