@@ -56,7 +56,7 @@ export async function applyDueReports(context: WorkerContext): Promise<void> {
 /**
  * Applies stored receipts, all receipts of a send together.
  *
- * @returns false if all of them are still due, because other transactions have changed or locked their sends
+ * @returns false if none was applied or postponed, because other transactions changed or locked the sends
  */
 async function applyReceipts(
   context: WorkerContext,
@@ -89,7 +89,7 @@ async function applyReceipts(
 /**
  * Applies the receipts of one send. Ignores its failures if an account's own app reports them and has reported too many this month.
  *
- * @returns false if another transaction has changed or locked the send: nothing is written, and a later run applies the receipts
+ * @returns false if another transaction has changed or locked the send: nothing is written, and receipts still stored are applied later
  */
 async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
   const { database, policy, log } = context;

@@ -64,8 +64,8 @@ export async function recordSenderFailure(
   const kinds = blocksOf(failure, send).map((kind): BlockKind =>
     mayConcern(kind.scope, sender, signal) ? kind : { ...kind, scope: 'sender' },
   );
-  // The widest scope decides: if the business account or portfolio delivers, it is not at fault. This is not checked for a limit, during
-  // which the provider still accepts some messages.
+  // If another message in the widest scope has succeeded since, nothing in it is at fault. Limits are not checked: during them, the provider
+  // still accepts some messages.
   const widest = kinds.at(-1) as BlockKind;
   let isReported = false;
   for (const kind of kinds) {

@@ -8,7 +8,7 @@ import { GUESSES_MAX } from './verification.js';
 export const ENDED_CODE_SECONDS = 15;
 /** Guess points that are returned to a recipient per day. */
 export const POINTS_PER_DAY = 5;
-/** A trial account has to wait when more than this many of its latest ten sends, and more than half of them, were rejected. */
+/** A trial account must wait if more than this number, and more than half, of its latest ten sends were rejected. */
 const TRIAL_REJECTIONS_MAX = 4;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -204,7 +204,7 @@ function decide(request: NewSend, state: CreationState): CreationDecision {
   };
 }
 
-/** Returns the state of a request after its account has created these sends, which were not yet there when the state was read. */
+/** Returns a request's state, updated with sends that its account has created since the state was read. */
 export function afterSends(
   state: CreationState,
   { applicationId, recipientKey, idempotency }: NewSend,
@@ -291,7 +291,7 @@ function windowOf(
   now: number,
 ): RateWindow {
   let sends = 0;
-  // The oldest of the newest `quota` sends. When it has left the window, there is room for one more send.
+  // The send at the `quota`th place from the end. When it has left the window, there is room for one more send.
   let oldest = now;
   for (const [createdAt, count] of times.toReversed()) {
     if (sends < quota) oldest = createdAt;
@@ -390,7 +390,7 @@ function guessLimitEnds(
   let left = guessPointsMax - (wrongPoints ?? 0) - guessCost * GUESSES_MAX;
   if (left < 0) return { wrong_guesses: now + (-left / POINTS_PER_DAY) * DAY_MS };
 
-  // The codes that end last keep their points longest, so they count first. When the points are used up, the code just counted has to end.
+  // Codes that end last count first. The request has to wait for the end of the code that uses up the points.
   const latestFirst = (activeCodes ?? []).toSorted(([end], [otherEnd]) => otherEnd - end);
   for (const [endsAt, points] of latestFirst) {
     left -= points;

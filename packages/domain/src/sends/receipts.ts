@@ -101,7 +101,8 @@ export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
 const rank = (status: DeliveryState): number => DELIVERY_STATES.indexOf(status);
 
 /**
- * Folds all stored receipts of one send into one change, using `decideReceipt` for each. The price is that of a message that has arrived.
+ * Folds all stored receipts of one send into one change, using `decideReceipt` for each. The price is that of an accepted message, once one
+ * has arrived.
  *
  * @param isPriced whether the cost of the send's message has already been counted
  */
@@ -180,7 +181,7 @@ function moveForward(
   const time = clampTime(send, now, field, occurredAt);
   const isForward = reported === 'sent' ? isDelivering(send) : rank(reported) > rank(send.status);
   const forward = reported === 'sent' ? acceptance(send, now, time) : { ...DONE, status: reported };
-  // A receipt of an earlier attempt ends the call in progress, of which the message may still arrive.
+  // A receipt of an earlier attempt ends the call in progress, which may still deliver its message.
   const endsCall = isForward && send.phase === 'calling' && !isInProgress(send, attempt);
   const change: SendChange = {
     ...(send[field] === null && send.status !== 'failed' && { [field]: time }),
@@ -193,7 +194,7 @@ function moveForward(
   };
 }
 
-/** Returns whether a failure can still count. A right code proves that the message arrived. */
+/** Returns whether a failure can still count. A right code suggests that the message arrived. */
 const mayFail = ({ status, verification }: Send): boolean =>
   rank(status) <= rank('sent') && verification !== 'verified';
 
@@ -212,7 +213,7 @@ function afterFailure(
     if (failed.kind !== 'recipient') return undefined;
   }
   const failedNow = failure('rejected_by_provider', now);
-  // The code has ended, and is erased.
+  // No other call: the code is erased.
   if (send.phase === 'done') return failedNow;
 
   const isRetryable = failed.kind === 'retry' || isSenderFailure(failed);

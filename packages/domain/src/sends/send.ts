@@ -17,7 +17,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
  * The phase of a send's delivery. `docs/lifecycle.md` has the table of transitions.
  *
  * - `ready`: a worker may claim it
- * - `waiting`: no sender has a permit, a hold matches it, or its code is about to expire; it gets a turn, or fails at its deadline
+ * - `waiting`: it gets a sender at its account's turn, or fails at its deadline; `docs/lifecycle.md` has the reasons
  * - `calling`: a worker calls the provider; the outcome decides the next phase
  * - `backing_off`: another call follows when it is due
  * - `giving_up`: no call follows; it fails when it is due, unless a receipt reports a message as sent, delivered or read
@@ -60,7 +60,7 @@ interface Delivery {
   claimedUntil: Date | null;
   /** When the wait for the receipt of an attempt with an unknown outcome ends; null without such an attempt. */
   receiptUntil: Date | null;
-  /** When a worker may act on the delivery next; null if the send is `unconfirmed` or `done`. */
+  /** When a worker must act on the delivery, at a turn also earlier; null if the send is `unconfirmed` or `done`. */
   dueAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
@@ -131,7 +131,7 @@ export interface Decision<R> extends Changes {
   result: R;
 }
 
-/** Returns whether a call, or a failure without another call, is still to come. */
+/** Returns whether a call is in progress or to come, or the send is giving up. */
 export function isDelivering({ phase }: Pick<Send, 'phase'>): boolean {
   return phase !== 'unconfirmed' && phase !== 'done';
 }

@@ -64,8 +64,8 @@ async function writeBlock(
  *
  * - It was started at the same time or later.
  * - It is from this sender or, depending on the scope, from one with the same business account or portfolio.
- * - If a receipt reported the failure, the message was delivered. Then no other sender that an account owns counts: the account could forge
- *   its receipts.
+ * - If a receipt reported the failure, the message was delivered. Then only this sender and shared ones count: an account could forge
+ *   receipts.
  *
  * @param about the scope of the failure, and its language or country
  */

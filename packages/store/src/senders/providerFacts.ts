@@ -125,8 +125,8 @@ export async function applySenderReading(
 }
 
 /**
- * Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. A read that
- * ends after a newer one stores nothing.
+ * Stores a read's time and failures, and the values that the choice of senders depends on: throughput and room for recipients. Stores
+ * nothing if a newer read is stored.
  */
 async function writeReading(
   connection: Connection,
@@ -171,7 +171,7 @@ export async function countRecentRecipients(
 
 /**
  * Locks a sender and the senders of a business account, in the order of their ids. The lock serializes the changes of their facts and
- * blocks, unless the business account of one is not stored yet.
+ * blocks, except of senders without a known business account.
  */
 function lockSenders(
   { sql }: Connection,
@@ -186,7 +186,7 @@ function lockSenders(
 
 /**
  * Blocks a sender, or a language of its template, if the provider would reject it according to the known facts. Ends such blocks when the
- * facts no longer require them, and with each the fault that the same state caused. An operator's pause stays. The caller has locked the
+ * facts no longer require them, and older faults of the same sender or language. An operator's pause stays. The caller has locked the
  * sender.
  *
  * @param at when the provider reported the last facts: an older report never ends a newer fault

@@ -178,8 +178,8 @@ async function writePause({ sql }: Connection, id: string, reason: string): Prom
 }
 
 /**
- * Ends all blocks of a sender, its business account and its portfolio, except the provider's blocks of a template, because the next call would
- * also fail.
+ * Ends all blocks of a sender, its business account and its portfolio, except the provider's blocks of a language: its next message would
+ * fail again.
  */
 export async function resumeSender(
   database: Database,

@@ -14,7 +14,7 @@ export const chargedPoints = (at: Prisma.Sql): Prisma.Sql =>
  * The step that counts the guesses of the step `written` at codes of live sends: a wrong guess adds its points to those still charged, a
  * right one sets them to 0. Of several guesses at codes of one recipient, a right one counts as the last. The update is relative to the
  * row, because guesses at other codes of the recipient may be written at the same time. Rows are written in the order of their keys; a
- * right guess without a counted budget writes nothing.
+ * right guess writes nothing while the points are 0.
  */
 export const COUNTED_GUESSES = Prisma.sql`
   counted as (
@@ -33,7 +33,7 @@ export const COUNTED_GUESSES = Prisma.sql`
 
 /**
  * The maximum number of points of wrong guesses and active codes together, under the settings `c`; null without a budget. It is the budget
- * of the settings. For codes of fewer than six digits, it is the points of all guesses at three such codes, which is more.
+ * of the settings, or for codes of fewer than six digits the points of all guesses at three codes, which is more.
  */
 export const guessPointsMax = (guessCost: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`case when ${guessCost} = 1 then c.guess_budget when c.guess_budget is not null then ${3 * GUESSES_MAX}::integer * ${guessCost} end`;

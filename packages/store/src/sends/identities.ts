@@ -4,7 +4,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { Connection, Database } from '../client/database.js';
 
 /**
- * SQL for the identity that the recipient of a send had when they last verified another code of the application; null if it is unknown or
+ * SQL for the identity of a send's recipient that was seen last, among their verified codes of the application; null if it is unknown or
  * forgotten.
  */
 const verifiedIdentity = (send: Prisma.Sql): Prisma.Sql => Prisma.sql`(

@@ -84,7 +84,7 @@ const WAITING_MAX = 10_000;
  *
  * - receipts that name an attempt of the account's sends, made by one of the account's own senders. (A sender may have belonged to another
  *   account before.) The claim writes the sender of an attempt before the call, so no receipt arrives too early for this check
- * - receipts that name an attempt of no send, if no message has their id: those of test codes, which `listReceiptStatuses` reads
+ * - receipts of a sender's test message, for `listReceiptStatuses`: they name no stored send, and no stored message has their id
  * - denials of the same messages, if the id of the message is stored
  * - changes of business accounts in which no other account has a sender
  *
@@ -276,7 +276,7 @@ interface MessageRow extends SendRow, Omit<ReportedAttempt, 'senderId'> {
  *
  * 1. the ended attempt that it names, unless that attempt has another message id
  * 2. the attempt in progress that it names
- * 3. the attempt with its message id. If the receipt names a send, only an attempt of that send, because an account's own app must not
+ * 3. the attempt with its message id. If the receipt names an existing send, only an attempt of it, because an account's own app must not
  *    report on other accounts' sends
  *
  * @returns the row of each message, or undefined if no attempt matches
@@ -338,8 +338,7 @@ export async function applyDenial({ sql }: Database, { messageId, occurredAt }: 
  * undoes this if `write` returns null or throws. If the process is killed in between, a failure that was not written stays counted.
  *
  * @param senderId the sender of the failed message; null if there is no failure
- * @param write its argument is true if the app has used up its failures in the month (UTC) of the account's latest creation, see
- * `OWN_FAILURES`
+ * @param write its argument is true if the app has used up its failures (`OWN_FAILURES`) of the month of `units_on` (UTC)
  */
 export async function countOwnFailure<Written>(
   database: Connection,

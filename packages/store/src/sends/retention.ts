@@ -135,11 +135,11 @@ export async function deleteSends({ sql }: Connection, ids: readonly string[]): 
  * erases the code.) Walks through the sends once, in the order of their ids, which is the order of creation. There is no index of these
  * codes, because every receipt would have to update it.
  *
- * The walk stops at the first send with a code that is active or being sent. It also ends `CLOCKS_APART_MS` before now: the API's clock
- * makes the ids, so a send may be inserted that long after the time in its id.
+ * The walk stops at the first send with a code that is active or being sent. It skips ids of the last `CLOCKS_APART_MS`: the API's clock
+ * makes the ids, so a send may be inserted that long after its id's time.
  *
  * @param limit the most sends to look at
- * @returns how many sends it looked at; 0 also while another caller is running
+ * @returns how many sends it passed; 0 also while another caller is running
  */
 export async function eraseExpiredCodes(database: Database, limit: number): Promise<number> {
   const [row] = await database.sql.query<[{ count: number }]>`

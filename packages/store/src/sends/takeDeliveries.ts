@@ -3,7 +3,7 @@ import type { Database } from '../client/database.js';
 import { EXPECTED_IDENTITY } from './identities.js';
 import { sendColumns, type SendRow } from './sendRow.js';
 
-/** A send that `take_deliveries` has claimed. `identityHash` is Meta's hash of the number's owner; null sends to any owner. */
+/** A send that `take_deliveries` has claimed. `identityHash` is Meta's hash of the required owner of the number, or null. */
 export type ClaimedSend = SendRow & {
   /** Milliseconds until the one call that the caller may make. */
   waitMs: number;

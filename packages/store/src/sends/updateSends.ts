@@ -16,7 +16,7 @@ interface Write extends Changes {
 
 /**
  * Returns a function that writes a decision about a send, and deletes the receipts with the given keys in the same statement. If the row
- * has changed since it was read, or another transaction has locked it, nothing is written, and the function returns null. Otherwise it
+ * has changed since it was read, or another transaction has locked it, a change is not written, and the function returns null. Otherwise it
  * returns the written send, with the keys of the receipts that this call deleted. Concurrent writes share round trips.
  *
  * @param batchSizeMax a batch locks the rows of its sends until it commits
@@ -51,7 +51,7 @@ function createWriter(batchSizeMax: number) {
 /** Outcomes have their own writer, so that they do not wait for a large batch of receipts. */
 const writeOutcome = createWriter(100);
 
-/** Writes the decision about a send's receipts, and deletes the receipts. If it returns null, all receipts are still stored. */
+/** Writes the decision about a send's receipts, and deletes the receipts. If it returns null, this call deleted none. */
 export const writeReceipts = createWriter(200);
 
 /**
@@ -141,7 +141,7 @@ function updateSends(changes: readonly Write[]): Prisma.Sql {
 
 /**
  * The step that writes the attempts of `changed`. A response and receipts may report on the same attempt in any order. An acceptance and a
- * reported failure replace the stored outcome; a failed response does not replace an earlier receipt.
+ * failed receipt replace the stored outcome; the failure of a call does not.
  */
 const ATTEMPTED = Prisma.sql`
   attempted as (
@@ -168,8 +168,8 @@ const ATTEMPTED = Prisma.sql`
  * have arrived. Each failure has its own statement, because a refund also locks an account, and a batch would lock sends and accounts in
  * no fixed order.
  *
- * A send without a call stays due if its account is locked, and the statement soon fails (`isLockTimeout`), because the loop `deliver` waits
- * for it before it takes more sends.
+ * If the account is locked, the statement of a send without a call fails after 250 ms (`isLockTimeout`), because the loop `deliver` waits for
+ * it. The send stays due.
  */
 const refund = ({ phase, dueAt }: Send): Prisma.Sql => Prisma.sql`,
   returned as (
