@@ -19,7 +19,8 @@ import { Prisma } from '../generated/prisma/client.js';
 import { endBlocks } from './blocks.js';
 
 /**
- * Takes a sender that is due for a read: only one caller gets it, and its next read is due in ten minutes. New senders are due immediately.
+ * Takes a sender that is due for a read: only one caller gets it, and its next read is due in ten minutes, also if the caller crashes. New
+ * senders are due immediately.
  *
  * @returns the sender and the database's time, or null if none is due
  */

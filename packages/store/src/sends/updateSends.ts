@@ -123,7 +123,7 @@ const toChangeRecord = ({ send, after, attempts = [], pricing }: Write): object 
  * `changed` returns the sends that still had the version.
  */
 function updateSends(changes: readonly Write[]): Prisma.Sql {
-  const { lock, lockedIds } = lockSends(changes.length);
+  const { lock, lockedIds } = lockUnchangedSends(changes.length);
   const failed = changes.find(isFailure);
   return Prisma.sql`
     changes as materialized (
@@ -220,7 +220,7 @@ const deleteReceipts = (
  * ids. It skips a send that another transaction has locked, so that the rest of the batch does not wait: the other transaction most likely
  * changes the version. A single send needs no such step: its update waits for the lock.
  */
-export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
+export function lockUnchangedSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
   return count === 1 ? { lock: Prisma.empty, lockedIds: ONLY_ID } : { lock: LOCKED, lockedIds: LOCKED_IDS };
 }
 

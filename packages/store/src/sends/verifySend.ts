@@ -11,7 +11,7 @@ import { createBatcher, createLookUp, oncePerClient, OVERLAPPING_BATCHES_MAX } f
 import type { Database } from '../client/database.js';
 import { pauseAfterLostRace, RACES_MS_MAX } from '../client/races.js';
 import { COUNTED_GUESSES } from './guessBudgets.js';
-import { lockSends } from './updateSends.js';
+import { lockUnchangedSends } from './updateSends.js';
 
 /** A guess at the code of an account's send. */
 export interface Guess {
@@ -120,7 +120,7 @@ const getWriter = oncePerClient((database: Database) =>
  */
 async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<WriteEnd[]> {
   const first = new Map(writes.toReversed().map((write) => [write.guess.id, write]));
-  const { lock, lockedIds } = lockSends(first.size);
+  const { lock, lockedIds } = lockUnchangedSends(first.size);
   const rows = await database.sql.query<{ id: string; end: WriteEnd }[]>`
     with guesses as materialized (
       select *, coalesce((
