@@ -8,7 +8,7 @@ import {
   type QueueName,
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
-import { waitUnlessAborted, type WorkerContext } from './context.js';
+import type { WorkerContext } from './context.js';
 import { applyDueReports } from './reports.js';
 import { deliver } from './deliver.js';
 
@@ -24,19 +24,14 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig) {
   const { log } = context;
   const prefix = keyPrefix(config);
   const connection = connectRedis(config, 'consume');
-  const activeJobs = new Set<Promise<unknown>>();
 
   const consume = (queue: QueueName, concurrency: number, work: Processor<JobData>): Consumer => {
     const process: Processor<JobData> = async (job, token) => {
-      const active = work(job, token);
-      activeJobs.add(active);
       try {
-        return await active;
+        return await work(job, token);
       } catch (error) {
         log.error({ err: error, queue, send_id: job.data.sendId }, 'job failed');
         throw removeErrorText(error);
-      } finally {
-        activeJobs.delete(active);
       }
     };
     const worker = new Consumer(queue, process, { connection, prefix, concurrency });
@@ -56,13 +51,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig) {
   return {
     /** @throws unless Redis can be used */
     ping: () => checkRedis(connection, prefix),
-    /** Stops taking jobs and waits for the jobs in progress. */
+    /** Stops taking jobs, and waits for the jobs in progress and for Redis. */
     async close(): Promise<void> {
-      const isReady = connection.status === 'ready';
-      const closed = Promise.all(workers.map((worker) => worker.close(!isReady)));
-      // BullMQ's `close` waits for Redis. While Redis is unavailable, it is enough to wait for the active jobs.
-      await waitUnlessAborted(closed, isReady ? context.stopTimeout : AbortSignal.abort());
-      await Promise.allSettled(activeJobs);
+      await Promise.all(workers.map((worker) => worker.close()));
       connection.disconnect();
     },
   };

@@ -21,25 +21,7 @@ export interface WorkerContext {
   openSender: (senderId: string) => Promise<SenderDetails>;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** Aborted when a stopping worker has waited long enough. Calls without a response then end with an unknown outcome. */
-  stopTimeout: AbortSignal;
   traffic: TrafficCounter;
   log: Logger;
   metrics: WorkerMetrics;
-}
-
-/**
- * Returns the answer, or null after an abort: a delivery then records an unknown outcome, and other work is done again when it is due.
- * `Promise.race` with a signal that exists until the process ends would keep every answer in memory.
- */
-export function waitUnlessAborted<Answer>(
-  answer: Promise<Answer>,
-  signal: AbortSignal,
-): Promise<Answer | null> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => resolve(null);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort);
-    answer.finally(() => signal.removeEventListener('abort', onAbort)).then(resolve, reject);
-  });
 }

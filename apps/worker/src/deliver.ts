@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   FAILURE_REASONS,
   isSenderFailure,
-  NO_RESPONSE,
   postponeOrFail,
   settle,
   simulateDelivery,
@@ -18,7 +17,7 @@ import { inSpan, markFailed, recordSpan, SpanKind } from '@onecode/runtime';
 import { isLockTimeout } from '@onecode/store/client';
 import type { SenderDetails } from '@onecode/store/senders';
 import { changeSend, type ClaimedSend, type TakenSend } from '@onecode/store/sends';
-import { RUN_MS_MAX, waitUnlessAborted, type WorkerContext } from './context.js';
+import { RUN_MS_MAX, type WorkerContext } from './context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senders.js';
 
 /** Takes and delivers the send of a job. @throws Error only for failures of the service itself, such as an unavailable database */
@@ -158,7 +157,7 @@ async function call(context: WorkerContext, send: ClaimedSend, sender: SenderDet
       },
     );
     // crash point: worker during call
-    const outcome = (await waitUnlessAborted(answer, context.stopTimeout)) ?? NO_RESPONSE;
+    const outcome = await answer;
     span.setAttribute('onecode.outcome', outcome.kind);
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;
@@ -188,14 +187,12 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
   return {
     /**
      * Starts deliveries of due and waiting sends. While there is no room for another delivery, waits for `RUN_MS_MAX` at most.
-     *
-     * @param stopping starts no more deliveries
      */
-    async run(stopping: AbortSignal): Promise<void> {
+    run: async (): Promise<void> => {
       hasMore = false;
       if (active.size >= concurrencyMax)
         await Promise.race([...active, wait(RUN_MS_MAX, undefined, { ref: false })]);
-      const room = stopping.aborted ? 0 : concurrencyMax - active.size;
+      const room = concurrencyMax - active.size;
       const taken = room === 0 ? [] : await deliveries.takeDue(room);
       // crash point: worker after taking
       const claimed = taken.filter(({ waitMs }) => waitMs !== null);

@@ -55,11 +55,7 @@ export function startLoops(
   const mails = { ...context, ...mail, hasMails: () => due.mails };
 
   const woken = [
-    startWatched(
-      'deliver',
-      deliverPauseMs,
-      whenDue('deliveries', () => dueDeliveries.run(stopping.signal)),
-    ),
+    startWatched('deliver', deliverPauseMs, whenDue('deliveries', dueDeliveries.run)),
     // Applies postponed reports, and reports without a job. The jobs apply all others earlier.
     startWatched(
       'sweep',

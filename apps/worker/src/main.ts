@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   createReadiness,
   gaugeConnections,
@@ -23,7 +23,7 @@ import { openPoster } from './webhooks/poster.js';
 
 /** How often traffic counts are written. A killed worker loses the counts since the last write. */
 const TRAFFIC_FLUSH_MS = 2_000;
-/** How long a stopping worker waits for the provider's responses. */
+/** How long a stopping worker waits for its work. When the leases of the rest end, other workers take it over. */
 const STOP_WAIT_MS_MAX = 6_000;
 
 await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
@@ -39,9 +39,6 @@ await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
   gaugeConnections(registry, database.pool);
   const lastRuns: LastRuns = {};
   const presence = await createPresence(database, { kind: 'worker', release: RELEASE, lastRuns });
-  const stopTimeout = new AbortController();
-  // Each call in progress adds a listener, so Node must not warn about many of them.
-  setMaxListeners(0, stopTimeout.signal);
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
   const context: WorkerContext = {
     database,
@@ -54,7 +51,6 @@ await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
     openSender: createSenderCache(database, config.SECRET_KEY),
     secretKey: config.SECRET_KEY,
     policy,
-    stopTimeout: stopTimeout.signal,
     traffic,
     log,
     metrics,
@@ -74,8 +70,8 @@ await runProcess('worker', readWorkerConfig, async (config, log, registry) => {
     readiness,
     presence,
     async stop() {
-      setTimeout(() => stopTimeout.abort(), STOP_WAIT_MS_MAX);
-      await Promise.all([consumers.close(), loops.stop()]);
+      const ended = Promise.all([consumers.close(), loops.stop()]);
+      await Promise.race([ended, wait(STOP_WAIT_MS_MAX)]);
       await trafficLoop.stop();
       await traffic.flush(database).catch(onFlushFault);
     },

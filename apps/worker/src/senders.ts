@@ -22,7 +22,7 @@ import {
   type SenderDetails,
 } from '@onecode/store/senders';
 import { readSender } from '@onecode/whatsapp/graph';
-import { waitUnlessAborted, type WorkerContext } from './context.js';
+import type { WorkerContext } from './context.js';
 
 /** Must be shorter than the two seconds for which `editSender` grants a sender no permit. */
 const CACHED_MS = 1_000;
@@ -126,16 +126,14 @@ const mayConcern = (scope: BlockScope, { accountId }: SenderDetails, { source }:
  * the other senders.
  */
 export async function readDueSenders(context: WorkerContext): Promise<void> {
-  const { cloudApi, database, secretKey, stopTimeout } = context;
+  const { cloudApi, database, secretKey } = context;
   for (;;) {
     const due = await takeDueReading(database);
     if (due === null) return;
     // Not cached: the token may just have been replaced, and this read checks whether Meta accepts the new one.
     const senders = await listSenderDetails(database, secretKey);
     const sender = senders.find(({ id }) => id === due.senderId) as SenderDetails;
-    const read = readSender(cloudApi.call, { ...sender, token: sender.token ?? '' });
-    const reading = await waitUnlessAborted(read, stopTimeout);
-    if (reading === null) return;
+    const reading = await readSender(cloudApi.call, { ...sender, token: sender.token ?? '' });
     // crash point: worker after reading
     await applySenderReading(database, sender, reading, due.startedAt);
   }

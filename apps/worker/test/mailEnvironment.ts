@@ -36,7 +36,6 @@ export class MailEnvironment {
       database: this.database,
       secretKey: TEST_SECRET_KEY,
       log: createLog('worker', 'silent'),
-      stopTimeout: new AbortController().signal,
       mailer,
       consoleUrl: CONSOLE_URL,
     });

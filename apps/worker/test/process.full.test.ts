@@ -6,9 +6,6 @@ import { PROCESSES_MS_MAX, stopped, STOP_MS_MAX, untilServing, useWorkerProcesse
 
 const { environment, start } = useWorkerProcesses();
 
-/** The delivery queue waits up to two seconds for a lost connection. */
-const WITHOUT_REDIS_MS_MAX = 5_000;
-
 describe('a worker process', () => {
   it(
     'logs one alert for many sends with the same fault',
@@ -47,32 +44,20 @@ describe('a stopping worker', () => {
       const exit = await stopped(worker);
       expect(exit.ms).toBeLessThan(5_000);
       expect(worker.log().at(-1)).toMatchObject({ msg: 'stopped' });
-      // A run that ignored the signal would last for up to two seconds and make about 80 more calls.
       expect(environment.simulator.requests().length).toBeLessThan(callsBefore + 40);
       expect(await db.sql('select from sends where claimed_until is not null')).toEqual([]);
     },
     PROCESSES_MS_MAX,
   );
 
-  it(
-    'does not wait for Redis if it has never been connected',
-    async () => {
-      const proxy = await startTcpProxy(testRedisUrl(), 'cut');
-      const exit = await stopped(await start({ REDIS_URL: proxy.url }));
-      expect(exit).toMatchObject({ code: 0, signal: null });
-      expect(exit.ms).toBeLessThan(WITHOUT_REDIS_MS_MAX);
-      await proxy.close();
-    },
-    PROCESSES_MS_MAX,
-  );
-
-  it(
-    'waits for a frozen Redis no longer than for a call',
-    async () => {
+  it.each(['cut', 'frozen'])(
+    'waits for an unavailable Redis no longer than for a call: %s',
+    async (fault) => {
       const proxy = await startTcpProxy(testRedisUrl());
       const worker = await start({ REDIS_URL: proxy.url });
       await untilServing(worker);
-      proxy.freeze();
+      if (fault === 'cut') proxy.cut();
+      else proxy.freeze();
       const exit = await stopped(worker);
       expect(exit).toMatchObject({ code: 0, signal: null });
       expect(exit.ms).toBeLessThan(STOP_MS_MAX);

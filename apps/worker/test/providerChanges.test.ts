@@ -321,13 +321,6 @@ describe('a read of a sender from the provider', () => {
     expect(due).toEqual([]);
   });
 
-  it('leaves the other due reads to other workers when its worker stops', async () => {
-    await buildSender(t.database);
-    const senders = await t.sql(`update senders set read_due_at = now() - interval '1 second' returning id`);
-    await readDueSenders({ ...t.context, stopTimeout: AbortSignal.abort() });
-    expect(await t.sql('select id from senders where read_due_at <= now()')).toHaveLength(senders.length - 1);
-  });
-
   it('blocks a deleted template', async () => {
     await past();
     await change('pt_BR', { status: 'DELETED' });

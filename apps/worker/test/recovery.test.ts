@@ -155,6 +155,8 @@ describe('a worker without Redis', () => {
       await worker.sweep();
       return (await environment.row(waiting)).status === 'delivered';
     });
+    // A stop waits for Redis; `main.ts` limits the wait.
+    await proxy.open();
     await worker.stop();
     workers.splice(0);
     await proxy.close();

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { createLog, createRegistry, startLoop, type Registry } from '@onecode/runtime';
 import type { Database } from '@onecode/store/client';
 import { createTrafficCounter } from '@onecode/store/operations';
@@ -70,8 +69,6 @@ export async function startWorker(
   const log = createLog('worker', 'silent');
   const registry = createRegistry('worker');
   const metrics = workerMetrics(registry);
-  const stopTimeout = new AbortController();
-  setMaxListeners(0, stopTimeout.signal);
   const traffic = createTrafficCounter();
   const database: Database = {
     ...environment.db.database,
@@ -86,7 +83,6 @@ export async function startWorker(
     openSender: createSenderCache(database, TEST_SECRET_KEY),
     secretKey: config.SECRET_KEY,
     policy,
-    stopTimeout: stopTimeout.signal,
     traffic,
     log,
     metrics,
@@ -98,14 +94,11 @@ export async function startWorker(
     if (process.env['SHOW']) console.error(error);
     failures.push(error);
   };
-  const neverAborted = new AbortController().signal;
   const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   let applied = Promise.resolve();
   const applyReports = (): Promise<void> => (applied = applyDueReports(context));
   const loops =
-    pauseMs === null
-      ? []
-      : [applyReports, () => due.run(neverAborted)].map((run) => startLoop(run, pauseMs, onError));
+    pauseMs === null ? [] : [applyReports, due.run].map((run) => startLoop(run, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () =>
       consumers.ping().then(
@@ -129,7 +122,7 @@ export async function startWorker(
     },
     async sweep() {
       await applyReports();
-      do await due.run(neverAborted);
+      do await due.run();
       while (due.hasMore());
       await due.ended();
     },
@@ -139,7 +132,6 @@ export async function startWorker(
     },
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {
-      stopTimeout.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       await due.ended();
       expect(failures).toEqual([]);

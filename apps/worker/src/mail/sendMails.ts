@@ -12,11 +12,11 @@ import {
   takeDueMails,
   type DueMail,
 } from '@onecode/store/mails';
-import { waitUnlessAborted, type WorkerContext } from '../context.js';
+import type { WorkerContext } from '../context.js';
 import { CONNECTIONS, type Mailer } from './mailer.js';
 import { mailText } from './mailText.js';
 
-export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'stopTimeout'> & {
+export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log'> & {
   /** Null if this worker sends no mail. */
   mailer: Mailer | null;
   consoleUrl: string | null;
@@ -31,13 +31,13 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
  * @param which `urgent` sends only urgent mails, so that they do not wait while a slow server accepts other mails
  */
 export function createMailRun(context: MailContext, which: 'all' | 'urgent' = 'all'): () => Promise<void> {
-  const { database, mailer, stopTimeout, hasMails = () => true } = context;
+  const { database, mailer, hasMails = () => true } = context;
   let isNoted = false;
   return async () => {
     if (!isNoted) await noteMailSender(database, mailer?.from ?? null);
     isNoted = true;
     if (mailer === null || !hasMails()) return;
-    while (!stopTimeout.aborted) {
+    for (;;) {
       const mails = await takeDueMails(database, CONNECTIONS[which], which);
       const sent = await Promise.allSettled(mails.map((mail) => sendMail({ ...context, mailer }, mail)));
       for (const one of sent) if (one.status === 'rejected') throw one.reason;
@@ -47,7 +47,7 @@ export function createMailRun(context: MailContext, which: 'all' | 'urgent' = 'a
 }
 
 async function sendMail(
-  { database, secretKey, mailer, consoleUrl, stopTimeout, log }: MailContext & { mailer: Mailer },
+  { database, secretKey, mailer, consoleUrl, log }: MailContext & { mailer: Mailer },
   mail: DueMail,
 ): Promise<void> {
   const { id, kind, recipient, encryptedLink } = mail;
@@ -59,14 +59,7 @@ async function sendMail(
   }
   try {
     const link = encryptedLink && decrypt(secretKey, id, encryptedLink);
-    const sending = mailer.send(id, recipient, mailText({ ...mail, link }, consoleUrl));
-    if (
-      (await waitUnlessAborted(
-        sending.then(() => 'sent'),
-        stopTimeout,
-      )) === null
-    )
-      return;
+    await mailer.send(id, recipient, mailText({ ...mail, link }, consoleUrl));
   } catch (error) {
     const code = codeOf(error);
     await postponeEntry(database, mail, code);

@@ -7,7 +7,7 @@ import type { Poster } from './poster.js';
 /** Concurrent posts of one worker, at most one for each account. */
 const RECEIVERS_MAX = 50;
 
-export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'stopTimeout'> & {
+export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log'> & {
   poster: Poster;
 };
 
@@ -19,12 +19,12 @@ export function createEventRun(context: EventContext): {
   run: () => Promise<void>;
   ended: () => Promise<void>;
 } {
-  const { database, log, stopTimeout } = context;
+  const { database, log } = context;
   const busy = new Map<string, Promise<void>>();
   const onFault = repeatedFaults(log, 'error', 'event posting failed');
   return {
     async run() {
-      if (stopTimeout.aborted || busy.size >= RECEIVERS_MAX) return;
+      if (busy.size >= RECEIVERS_MAX) return;
       for (const event of await takeDueEvents(database, RECEIVERS_MAX - busy.size, [...busy.keys()])) {
         const posting = postEvent(context, event)
           .catch(onFault)
@@ -39,10 +39,7 @@ export function createEventRun(context: EventContext): {
   };
 }
 
-async function postEvent(
-  { database, secretKey, poster, stopTimeout, log }: EventContext,
-  event: DueEvent,
-): Promise<void> {
+async function postEvent({ database, secretKey, poster, log }: EventContext, event: DueEvent): Promise<void> {
   const { id, accountId, body, url, tries } = event;
   const facts = { event_id: id, account_id: accountId, tries };
   if (event.isOver) {
@@ -59,9 +56,7 @@ async function postEvent(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signEvent(secret, id, timestamp, body),
   };
-  const posted = await poster.post(url, headers, body, stopTimeout);
-  // This worker is stopping. When the lease ends, another worker posts the event again.
-  if ('error' in posted && stopTimeout.aborted) return;
+  const posted = await poster.post(url, headers, body);
   if ('error' in posted) return postponeEntry(database, event, posted.error);
   const { status } = posted;
   if (status >= 200 && status < 300) return endEntry(database, event, 'sent', status);

@@ -68,7 +68,7 @@ function publicLookup(nameServers: readonly string[]) {
 }
 
 export interface Poster {
-  post(url: string, headers: Record<string, string>, body: string, stop: AbortSignal): Promise<Posted>;
+  post(url: string, headers: Record<string, string>, body: string): Promise<Posted>;
   close(): Promise<void>;
 }
 
@@ -80,13 +80,13 @@ export function openPoster(addresses: 'public' | 'any', nameServers: readonly st
   // Connections are not reused, so that the next event finds a receiver that has moved.
   const agent = new Agent({ connect: isAny ? {} : { lookup: publicLookup(nameServers) }, pipelining: 0 });
   return {
-    async post(url, headers, body, stop) {
+    async post(url, headers, body) {
       const { hostname, protocol } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
       // `publicLookup` checks names, but is not called for literal addresses.
       if (!isAny && (protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))))
         return { error: 'private_address' };
-      const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stop]);
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
       try {
         const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal });
         await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => undefined);
