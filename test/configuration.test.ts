@@ -65,7 +65,7 @@ function secretsOf(read: (environment: NodeJS.ProcessEnv) => object): string[] {
   const names = Object.keys(read(REQUIRED));
   const files = Object.fromEntries(names.map((name) => [`${name}_FILE`, '/dev/null/missing']));
   return faultsOf(() => read(files)).flatMap(
-    (fault) => /^([A-Z_]+)_FILE must be a readable file/.exec(fault)?.[1] ?? [],
+    (fault) => /^([A-Z_]+) cannot be read: .* must name a readable file/.exec(fault)?.[1] ?? [],
   );
 }
 

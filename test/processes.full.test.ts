@@ -153,7 +153,7 @@ it('the API ends with one line for each unreadable file and a secret that is set
   expect((await process.exited).code).toBe(1);
   const lines = [
     `api: ${first} and ${first}_FILE are both set: set only one of them`,
-    `api: ${second}_FILE must be a readable file in UTF-8 (ENOENT)`,
+    `api: ${second} cannot be read: ${second}_FILE must name a readable file in UTF-8 (ENOENT)`,
   ];
   expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 });
@@ -277,7 +277,9 @@ describe('the migrations', () => {
   it('end with one line for an unreadable file', async () => {
     const process = migrate({ DATABASE_URL_FILE: join(folder, 'planted') });
     expect((await process.exited).code).toBe(1);
-    expect(process.output()).toBe('DATABASE_URL_FILE must be a readable file in UTF-8 (ENOENT)\n');
+    expect(process.output()).toBe(
+      'DATABASE_URL cannot be read: DATABASE_URL_FILE must name a readable file in UTF-8 (ENOENT)\n',
+    );
   });
 });
 

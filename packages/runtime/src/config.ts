@@ -42,59 +42,44 @@ export function readConfig<V extends Variables>(environment: NodeJS.ProcessEnv, 
     try {
       config[name] = readVariable(environment, name, variable);
     } catch (error) {
-      faults.push((error as Error).message);
+      faults.push(`${name} ${(error as Error).message}`);
     }
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return config as Config<V>;
 }
 
-/** Reads a variable. @throws Error with a whole sentence */
+/** Reads a variable. @throws Error with a message that completes the sentence "NAME …" */
 function readVariable(
   environment: NodeJS.ProcessEnv,
   name: string,
   { parse, fallback, isSecret = false }: Variable<unknown>,
 ): unknown {
   const text = readText(environment, name, isSecret);
-  if (text === '' && fallback === undefined) throw new Error(`${name} is missing`);
+  if (text === '' && fallback === undefined) throw new Error('is missing');
   if (text === '') return fallback;
-  return withName(name, () => parse(text));
+  // A shell removes quotation marks, but docker's --env-file, for example, keeps them in the value.
+  if (/^(["'`]).*\1$/s.test(text)) throw new Error('has quotation marks around the value: remove them');
+  return parse(text);
 }
 
-/** Adds the name of a variable to an error of `read`. */
-function withName<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new Error(`${name} ${(error as Error).message}`, { cause: error });
-  }
-}
-
-/** Returns a variable's text, or the content of its file. @throws Error with a whole sentence */
+/** Returns a variable's text, or the content of its file. */
 function readText(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boolean): string {
   const value = environment[name]?.trim() ?? '';
   const path = (mayBeFile && environment[`${name}_FILE`]?.trim()) || '';
-  if (path === '') return refuseQuotes(name, value);
-  if (value !== '') throw new Error(`${name} and ${name}_FILE are both set: set only one of them`);
-  const content = withName(`${name}_FILE`, () => readTextFile(path));
-  if (content === '') throw new Error(`${name}_FILE must not be an empty file`);
-  return refuseQuotes(`${name}_FILE`, content);
-}
-
-function readTextFile(path: string): string {
+  if (path === '') return value;
+  if (value !== '') throw new Error(`and ${name}_FILE are both set: set only one of them`);
+  let content: string;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).trim();
+    content = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`must be a readable file in UTF-8 (${code})`, { cause: error });
+    throw new Error(`cannot be read: ${name}_FILE must name a readable file in UTF-8 (${code})`, {
+      cause: error,
+    });
   }
-}
-
-/** Refuses a quoted value. A shell removes quotation marks, but docker's --env-file, for example, keeps them in the value. */
-function refuseQuotes(name: string, value: string): string {
-  if (/^(["'`]).*\1$/s.test(value))
-    throw new Error(`${name} has quotation marks around the value: remove them`);
-  return value;
+  if (content === '') throw new Error(`cannot be read: ${name}_FILE must not name an empty file`);
+  return content;
 }
 
 /** Returns the variable as a secret, which can also be read from a file. */

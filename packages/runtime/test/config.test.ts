@@ -207,19 +207,31 @@ describe('readConfig', () => {
     });
 
     it.each([
-      ['missing', () => join(folder, 'leaked'), 'PEPPER_FILE must be a readable file in UTF-8 (ENOENT)'],
-      ['a folder', () => folder, 'PEPPER_FILE must be a readable file in UTF-8 (EISDIR)'],
-      ['empty', () => fileWith('\n'), 'PEPPER_FILE must not be an empty file'],
-      ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must not be an empty file'],
+      [
+        'missing',
+        () => join(folder, 'leaked'),
+        'PEPPER cannot be read: PEPPER_FILE must name a readable file in UTF-8 (ENOENT)',
+      ],
+      [
+        'a folder',
+        () => folder,
+        'PEPPER cannot be read: PEPPER_FILE must name a readable file in UTF-8 (EISDIR)',
+      ],
+      ['empty', () => fileWith('\n'), 'PEPPER cannot be read: PEPPER_FILE must not name an empty file'],
+      [
+        'only a byte order mark',
+        () => fileWith('\ufeff'),
+        'PEPPER cannot be read: PEPPER_FILE must not name an empty file',
+      ],
       [
         'in UTF-16',
         () => fileWith(Buffer.from('\ufeffleaked', 'utf16le')),
-        'PEPPER_FILE must be a readable file in UTF-8 (ERR_ENCODING_INVALID_ENCODED_DATA)',
+        'PEPPER cannot be read: PEPPER_FILE must name a readable file in UTF-8 (ERR_ENCODING_INVALID_ENCODED_DATA)',
       ],
       [
         'in quotation marks',
         () => fileWith('"leaked"\n'),
-        'PEPPER_FILE has quotation marks around the value: remove them',
+        'PEPPER has quotation marks around the value: remove them',
       ],
     ])('is refused in one line if the file is %s', (_, path, line) => {
       expect(faultsOf({ PEPPER_FILE: path() }, SECRETS)).toEqual([line]);
