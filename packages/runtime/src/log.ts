@@ -93,28 +93,21 @@ const REPEATED_PAUSE_MS = 60_000;
 /** Bounds the memory for faults with ever-different messages. */
 const REPEATED_FAULTS_MAX = 100;
 
-/**
- * Returns a function that logs errors without repetition: the first one immediately, and an equal one at most once a minute, with the
- * number of occurrences since the last line.
- */
+/** Returns a function that logs errors without repetition: the first one immediately, and an equal one at most once a minute. */
 export function repeatedFaults(
   log: Logger,
   level: 'warn' | 'error',
   message: string,
 ): (error: unknown) => void {
-  /** When each fault was last logged, and how often it has occurred since. */
-  const faults = new Map<string, { loggedAt: number; times: number }>();
+  /** When each fault was last logged. */
+  const loggedAt = new Map<string, number>();
   return (error) => {
     const fault = JSON.stringify(describeError(error), (key, value: unknown) =>
       key === 'at' ? undefined : value,
     );
-    const { loggedAt, times } = faults.get(fault) ?? { loggedAt: -Infinity, times: 0 };
-    if (performance.now() - loggedAt < REPEATED_PAUSE_MS) {
-      faults.set(fault, { loggedAt, times: times + 1 });
-      return;
-    }
-    log[level]({ err: error, ...(times > 0 && { times: times + 1 }) }, message);
-    if (faults.size >= REPEATED_FAULTS_MAX) faults.clear();
-    faults.set(fault, { loggedAt: performance.now(), times: 0 });
+    if (performance.now() - (loggedAt.get(fault) ?? -Infinity) < REPEATED_PAUSE_MS) return;
+    log[level]({ err: error }, message);
+    if (loggedAt.size >= REPEATED_FAULTS_MAX) loggedAt.clear();
+    loggedAt.set(fault, performance.now());
   };
 }
