@@ -4,7 +4,6 @@ import {
   context,
   diag,
   DiagLogLevel,
-  INVALID_SPAN_CONTEXT,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
@@ -14,7 +13,6 @@ import {
   type Context,
   type Span,
   type SpanOptions,
-  type Tracer,
 } from '@opentelemetry/api';
 import type { CommonConfig } from './config.js';
 import { repeatedFaults, type Logger } from './log.js';
@@ -26,10 +24,9 @@ export { SpanKind } from '@opentelemetry/api';
 type NewSpan = SpanOptions & { parent?: string | null };
 
 const EXPORT_MS_MAX = 1_000;
-const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** Null without tracing, so that a span costs only one comparison. */
-let tracer: Tracer | null = null;
+/** Until tracing starts, its spans record nothing and have no valid context. */
+let tracer = trace.getTracer('onecode', VERSION);
 let shutdown = async (): Promise<void> => {};
 
 /**
@@ -80,14 +77,13 @@ export async function stopTracing(): Promise<void> {
 
 /**
  * Runs work inside a new active span. If the work throws, the span is marked with the name of the error only, because messages may quote
- * rows. Without tracing, the span records nothing.
+ * rows.
  */
 export async function inSpan<T>(
   name: string,
   options: NewSpan,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  if (tracer === null) return work(NO_SPAN);
   return tracer.startActiveSpan(name, options, parentOf(options), async (span) => {
     try {
       return await work(span);
@@ -102,7 +98,7 @@ export async function inSpan<T>(
 
 /** Records a span that ends now. @param options `startTime` is by `performance.now()` */
 export function recordSpan(name: string, options: NewSpan & { startTime: number }): void {
-  tracer?.startSpan(name, options, parentOf(options)).end();
+  tracer.startSpan(name, options, parentOf(options)).end();
 }
 
 /** Marks a span as failed. @param type the kind of error, from a small set of values */
@@ -116,13 +112,11 @@ export function startRequestSpan(
   requestId: string,
   traced: RegExp,
 ): Span | null {
-  if (tracer === null || !traced.test(url)) return null;
+  if (!traced.test(url)) return null;
   const attributes = { 'http.request.method': method, 'onecode.request_id': requestId };
-  return tracer.startSpan(
-    method,
-    { kind: SpanKind.SERVER, attributes },
-    propagation.extract(ROOT_CONTEXT, headers),
-  );
+  const options = { kind: SpanKind.SERVER, attributes };
+  const span = tracer.startSpan(method, options, propagation.extract(ROOT_CONTEXT, headers));
+  return trace.isSpanContextValid(span.spanContext()) ? span : null;
 }
 
 /** Runs work with an active span. */
