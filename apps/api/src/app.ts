@@ -19,7 +19,7 @@ export function createApp(context: ApiContext): Express {
   app.disable('x-powered-by');
   app.enable('strict routing').enable('case sensitive routing');
 
-  app.use(observeRequests(log, TRACED, routeOf), prepareRequests(metrics.requests, config.BASE_URL));
+  app.use(observeRequests(log, TRACED, routeOf, metrics.requests), prepareRequests(config.BASE_URL));
 
   resource(app, '/v1/send', { post: createSendRoute(context) });
   // Express tries the paths in this order, and most requests are webhooks.

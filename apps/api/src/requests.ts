@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { IRouter, RequestHandler } from 'express';
 import getRawBody, { type RawBodyError } from 'raw-body';
 import { Problem, trimOuter, type ProblemCode } from '@onecode/domain';
-import { describeSpan, requestFacts, type Histogram } from '@onecode/runtime';
+import { describeSpan, requestFacts } from '@onecode/runtime';
 
 /** Returns the pattern of the request's route, never the path itself, which the client chooses. */
 export function routeOf(request: IncomingMessage): string {
@@ -10,20 +10,10 @@ export function routeOf(request: IncomingMessage): string {
   return route?.path ?? 'none';
 }
 
-/**
- * Returns middleware for all requests: observes the duration by route, method and status, adds the common headers, and refuses malformed
- * headers.
- */
-export function prepareRequests(
-  durations: Histogram<'route' | 'method' | 'status'>,
-  baseUrl: string,
-): RequestHandler {
+/** Returns middleware for all requests, which adds the common headers and refuses malformed headers. */
+export function prepareRequests(baseUrl: string): RequestHandler {
   const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (request, response, next) => {
-    const end = durations.startTimer();
-    response.once('finish', () => {
-      end({ route: routeOf(request), method: request.method, status: String(response.statusCode) });
-    });
     response.setHeaders(headers);
     checkHeaders(request);
     next();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Histogram } from '@prometheus-io/client';
 import type { Logger } from './log.js';
 import { endRequestSpan, runInSpan, startRequestSpan } from './tracing.js';
 
@@ -56,11 +57,13 @@ type Identified = IncomingMessage & { [FACTS]?: RequestFacts };
  *
  * @param traced matches the paths that are traced
  * @param routeOf returns the route's pattern, not the path
+ * @param durations observes the seconds until each response ends
  */
 export function observeRequests(
   log: Logger,
   traced: RegExp,
   routeOf: (request: IncomingMessage) => string,
+  durations?: Histogram<'route' | 'method' | 'status'>,
 ): (request: IncomingMessage, response: ServerResponse, next: () => void) => void {
   return (request, response, next) => {
     const facts: RequestFacts = { request_id: randomUUID(), send_id: undefined, trace_id: undefined };
@@ -74,8 +77,9 @@ export function observeRequests(
       const route = routeOf(request);
       // A client that left before the response has no status. Node's default would be 200.
       const status = response.headersSent ? response.statusCode : undefined;
-      const duration_ms = Math.round(performance.now() - beganAt);
-      log.info({ ...facts, duration_ms, method, route, status }, 'request finished');
+      const durationMs = performance.now() - beganAt;
+      log.info({ ...facts, duration_ms: Math.round(durationMs), method, route, status }, 'request finished');
+      if (status !== undefined) durations?.observe({ route, method, status }, durationMs / 1_000);
       if (span !== null) endRequestSpan(span, `${method} ${route}`, route, status);
     });
     if (span === null) next();
