@@ -10,7 +10,7 @@ import type { WorkerMetrics } from './metrics.js';
 /** The lease is the time limit of a call plus this margin, in which the call must start and its outcome be written. */
 export const LEASE_MARGIN_MS = 5_000;
 
-/** A run of a loop ends after this time and leaves a backlog to the next run: the health page sees a run only when it has ended. */
+/** The time limit of a run of `sweep`, and of the wait for room in `deliver`: the health page sees a run only when it has ended. */
 export const RUN_MS_MAX = 2_000;
 
 export interface WorkerContext {

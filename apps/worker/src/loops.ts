@@ -20,7 +20,7 @@ const ALL_WORK: DueWork = { deliveries: true, reports: true, readings: true, mai
 
 /**
  * Starts the worker's loops. The loop `look` reads each second which work is due, and wakes the loops in `woken`. They skip a run without
- * due work, so an idle worker has one timer of a second, and issues about one statement a second.
+ * due work, so an idle worker wakes about once a second, for about one statement.
  *
  * @param lastRuns receives the start and each successful run of the loops that the health page watches
  */
@@ -75,7 +75,7 @@ export function startLoops(
   const loops = [
     ...woken,
     start('look', LOOK_PAUSE_MS, async () => {
-      // Stays if the read fails.
+      // Used if the read fails.
       due = ALL_WORK;
       due = await readDueWork(database);
       for (const loop of woken) loop.wake();
