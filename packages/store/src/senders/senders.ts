@@ -252,7 +252,8 @@ export async function editSender(
     await endBlocks(connection, id, Prisma.sql`b.scope = 'sender' and b.cause in ('fault', 'limit')`);
     const now = (await requestReading(connection, id)) as Date;
     await syncProviderBlocks(connection, id, now);
-    // Workers cache the senders for a second after a read. A message with the former token would block the sender again.
+    // Workers cache the senders for a second after a read. A message with the former token would block the sender again. One that already has
+    // its permit still can, for a minute.
     await connection.sql.execute`
       insert into sender_permits as p (sender_id, free_at) values (${id}::uuid, clock_timestamp() + interval '2 seconds')
       on conflict (sender_id) do update set free_at = greatest(p.free_at, excluded.free_at)`;
