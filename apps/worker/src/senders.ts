@@ -67,7 +67,7 @@ export async function recordSenderFailure(
   // If another message in the widest scope has succeeded since, nothing in it is at fault. Limits are not checked: during them, the provider
   // still accepts some messages.
   const widest = kinds.at(-1) as BlockKind;
-  let isReported = false;
+  let hasStarted = false;
   for (const kind of kinds) {
     const block = await changeBlock(database, senderId, kind, async (last, now) => {
       const next = afterFailure(kind, last, now, signal, failure);
@@ -75,10 +75,10 @@ export async function recordSenderFailure(
       const isCleared = next?.cause === 'fault' && (await isSuperseded(database, senderId, widest, signal));
       return isCleared ? null : next;
     });
-    // Many sends meet the same failure at once. Only a send that starts a block raises the alert, once.
-    if (block !== null && !isReported) report(context, { senderId, ...signal }, send, failure);
-    isReported ||= block !== null;
+    if (block !== null) hasStarted = true;
   }
+  // Many sends meet the same failure at once. Only one that starts a block raises the alert.
+  if (hasStarted) report(context, { senderId, ...signal }, send, failure);
 }
 
 function report(
