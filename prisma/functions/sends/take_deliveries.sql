@@ -1,8 +1,8 @@
 -- Claims live sends for delivery, with `claim_sends`, and returns each send in its new state. Skips sends that another transaction has
 -- locked.
 --
--- p_ids: the sends of jobs. Null takes up to p_limit due sends, and then waiting sends in the order of their accounts' turns, up to p_limit
--- claims in all. A permit outside a turn must start within `v_wait`, which is shorter than `v_turn_wait`, so that it does not overtake a
+-- p_ids: the sends of jobs. Null takes up to p_limit due sends, then waiting sends in the order of their accounts' turns; together at most
+-- p_limit claims. A permit outside a turn must start within `v_wait`, which is shorter than `v_turn_wait`, so that it does not overtake a
 -- turn.
 --
 -- wait_ms: the milliseconds until the one call that the caller may make. Null for a send that was not claimed, because
